@@ -79,7 +79,6 @@ class Oracle(Randomizer):
             raise self._unknown(f"the {self.size} labels of the domain") from None
 
     def content(self, value: Any) -> bytes:
-        """The number of the value."""
         return self.places([value]).tobytes()
 
     def stand_in(self, bits: Bits) -> Any:
@@ -185,7 +184,6 @@ class PureOracle(Oracle):
         return tally
 
     def frequencies(self, tally: Steps, n: int) -> Array:
-        """Unbiased estimates of the share of each value."""
         return (np.asarray(self.support(tally), np.float64) / n - self.other) / (self.own - self.other)
 
     def variances(self, shares: Array, n: int) -> Array:

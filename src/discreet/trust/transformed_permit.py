@@ -35,7 +35,6 @@ class TransformedPermit(Permit):
         return self._permit.ask(transformed(question, self._by), mechanism)
 
     def random_state(self, given: Any) -> Any:
-        """A seed for public choices; see `Permit.random_state`."""
         return self._permit.random_state(given)
 
 
@@ -58,5 +57,4 @@ class ListedPermit(Permit):
         return self._permit.ask(OfListed(question, self._lists), mechanism)
 
     def random_state(self, given: Any) -> Any:
-        """A seed for public choices; see `Permit.random_state`."""
         return self._permit.random_state(given)

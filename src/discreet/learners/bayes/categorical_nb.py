@@ -85,7 +85,6 @@ class CategoricalNB(NaiveBayes):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "bins", self.bins, most=MOST_BINS)
         check_positive(self.purpose, "alpha", self.alpha)
 

@@ -115,7 +115,6 @@ class GaussianNB(NaiveBayes):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "method", self.method, ("joint", "published"))
         for name in ("max_features", "expected_size"):
             if getattr(self, name) is not None:

@@ -107,7 +107,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         self.random_state = random_state
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "covariance_type", self.covariance_type, ("full", "tied", "diag"))
         check_one_of(self.purpose, "method", self.method, ("joint", "published"))
         for name, value in (("n_components", self.n_components), ("max_iter", self._steps)):
@@ -125,7 +124,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         return shared(task.data, task.budget, shares + [BudgetShare(plain.moments(task), ROUNDS / times)] * times)
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """Steps from the start."""
         noises, seed, parts = iter(plan.noises), permit.random_state(self.random_state), int(self.n_components)
         if self.method == "published":
             mixture = PublishedSteps(task, parts, self.covariance_type).found(permit, noises, seed)

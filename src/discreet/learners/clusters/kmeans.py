@@ -104,7 +104,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
         self.random_state = random_state
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_one_of(self.purpose, "init", self.init, ("grid", "mean", "random", None))
         sizes = ("n_clusters", self.n_clusters), ("max_iter", self._steps), ("expected_size", self.expected_size)
         for name, value in sizes:
@@ -127,7 +126,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
         return shared(task.data, task.budget, mean.shares(MEAN) + steps)
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """A start, and Lloyd's steps."""
         scale = Scaling(task.schema, task.features)
         rng = check_random_state(permit.random_state(self.random_state))
         centers = (self._from_random if self.init == "random" else self._from_start)(task, plan, permit, rng)

@@ -162,7 +162,6 @@ class AnalyzeGauss(ComponentSearch):
     """Eigenvectors of one noisy matrix of products."""
 
     def plan(self, place: list[BudgetShare]) -> SharedPlan:
-        """One sum after the place."""
         return shared(self.task.data, self.task.budget, [*place, BudgetShare(self._products(self._plain), PRODUCTS)])
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
@@ -181,11 +180,9 @@ class Sulq(ComponentSearch):
     """Eigenvectors of a noisy matrix, each of whose numbers has a noise of its own."""
 
     def plan(self, place: list[BudgetShare]) -> SharedPlan:
-        """One sum after the place."""
         return shared(self.task.data, self.task.budget, [*place, BudgetShare(self._products(self._plain), PRODUCTS)])
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
-        """Post-processing of the products around the center."""
         half = self.origin(place).half[:, 0]
         products = permit.ask(self._products(place), next(noises)).reshape(len(half), -1) / place.count
         return principal(products, half, self.size, np.zeros(len(half)))
@@ -217,7 +214,6 @@ class Power(ComponentSearch):
         return shared(self.task.data, self.task.budget, place + steps)
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
-        """One step for each noise."""
         half = self.origin(place).half[:, 0]
         relative = half / half.max()
         rng = check_random_state(permit.random_state(self.seed))

@@ -88,14 +88,12 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         for name in ("n_components", "steps"):
             check_whole(self.purpose, name, getattr(self, name))
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SumPlan:
-        """The tree."""
         task.check_enough(self.purpose, int(self.n_components))
         features = self._features(task)
         if not 1 <= self.n_components <= len(features):

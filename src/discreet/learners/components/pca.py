@@ -114,7 +114,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         self.random_state = random_state
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "method", self.method, METHODS)
         check_whole(self.purpose, "max_iter", self.max_iter)
         if self.n_components is not None:

@@ -85,7 +85,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_whole(self.purpose, "n_components", self.n_components)
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)

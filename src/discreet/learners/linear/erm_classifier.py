@@ -105,7 +105,6 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, 2.0**-10, 2.0**10)
@@ -122,16 +121,13 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         return dataclasses.replace(plan, event=Composed((rough.noise.event, plan.event)), moments=rough)
 
     def size(self, task: Task) -> int:
-        """The constant and the features."""
         return 1 + len(task.features)
 
     def reach(self, task: Task) -> float:
-        """The radius."""
         longest = math.sqrt(1 + len(task.features))
         return math.sqrt(1 + len(task.features) / 3) if self.radius is None else min(self.radius, longest)
 
     def learn(self, task: Task, plan: RiskPlan, permit: Permit) -> Artefact:
-        """One minimiser for each score."""
         columns = Coordinates.of(task.schema, task.features, 1.0)
         if plan.moments is None:
             return own_units(columns, self.minimizers(task, plan, permit))

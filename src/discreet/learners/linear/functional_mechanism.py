@@ -29,7 +29,6 @@ class FunctionalMechanism(PrivateEstimator):
     """The minimiser of a polynomial of degree two, to whose coefficients Laplace noise was added."""
 
     def plan(self, task: Task) -> SumPlan:
-        """All coefficients at once."""
         question = squared_loss_of(task.schema, task.features, str(task.target))
         return SumPlan(question, spread(task.data, question, calibrate(Laplace(), task.budget)))
 

@@ -106,14 +106,12 @@ class KernelSVC(RiskMinimizer):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         check_whole(self.purpose, "n_components", self.n_components, most=2**11)
         if self.gamma is not None:
             check_positive(self.purpose, "gamma", self.gamma, 2.0**-20, 2.0**20)
 
     def size(self, task: Task) -> int:
-        """The Fourier features."""
         return 2 * int(self.n_components)
 
     def reach(self, task: Task) -> float:

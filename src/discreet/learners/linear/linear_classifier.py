@@ -59,7 +59,6 @@ class LinearClassifier(LinearScores):
         """The mean second derivative of the loss, if scores are normal with this variance."""
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "max_iter", self._rounds())
 
     def plan(self, task: Task) -> StagedPlan:
@@ -75,7 +74,6 @@ class LinearClassifier(LinearScores):
         return staged(task.data, stages, task.budget)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
-        """Standardise, whiten, then take the steps."""
         rough, second, steps = plan.spreads
         found = permit.ask(column_moments_of(task.schema, task.features), rough.noise)
         moments = ColumnMoments.of(found, rough.stddev)

@@ -81,7 +81,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         self.delta = delta
 
     def plan(self, task: Task) -> StagedPlan:
-        """Moments of all columns, then all products."""
         nowhere = np.zeros((len(task.columns), 1 + len(task.columns)))
         stages = (
             Stage(column_moments_of(task.schema, task.columns), SHARES[0]),
@@ -90,7 +89,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         return staged(task.data, stages, task.budget)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
-        """Standardise, then solve the normal equations."""
         rough, second = plan.spreads
         released = permit.ask(column_moments_of(task.schema, task.columns), rough.noise)
         moments = ColumnMoments.of(released, rough.stddev)
@@ -184,7 +182,6 @@ class Ridge(LinearRegression):
         self.alpha = alpha
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_positive(self.purpose, "alpha", self.alpha, least=0.0)
 
     def penalty(self, sums: Array, spectral: float, unit: float) -> float:

@@ -69,7 +69,6 @@ class LinearSVC(LinearClassifier):
         return margin_gradients_of(task.schema, task.features, target, matrix, coefficients, "huber_hinge", 1.0)
 
     def directions(self, classes: int) -> Array:
-        """The scores themselves."""
         return np.eye(1 if classes == 2 else classes)
 
     def curvature(self, variance: float, classes: int) -> float:

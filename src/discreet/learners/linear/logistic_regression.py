@@ -96,7 +96,6 @@ class LogisticRegression(LinearClassifier):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         check_one_of(self.purpose, "method", self.method, ("gradients", "objective", None))
         check_whole(self.purpose, "expected_size", self.expected_size)
@@ -108,7 +107,6 @@ class LogisticRegression(LinearClassifier):
         return self._minimizer().plan(task) if self._perturbs(task) else super().plan(task)
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        """Take the steps, or find the minimisers."""
         if isinstance(plan, RiskPlan):
             return {**self._minimizer().learn(task, plan, permit), "n_iter_": 0}
         return super().learn(task, plan, permit)
@@ -139,7 +137,6 @@ class LogisticRegression(LinearClassifier):
         return softmax_gradients_of(task.schema, task.features, str(task.target), matrix, coefficients, residual)
 
     def directions(self, classes: int) -> Array:
-        """Contrasts of the classes."""
         return contrasts(classes)
 
     def curvature(self, variance: float, classes: int) -> float:

@@ -96,14 +96,12 @@ class OnlineRidge(RegressorMixin, Timed):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_positive(self.purpose, "alpha", self.alpha, least=0.0)
         check_whole(self.purpose, "steps", self.steps)
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SumPlan:
-        """The tree."""
         columns, clock = self._columns(task), task.features[self._place(task)]
         radius = math.sqrt(len(columns)) if self.radius is None else float(self.radius)
         return planned(task.data, task.budget, product_tree_of(task.schema, columns, clock, int(self.steps), radius))

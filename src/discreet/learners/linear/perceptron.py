@@ -76,7 +76,6 @@ class Perceptron(LinearClassifier):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "max_iter", self.max_iter)
 
     def gradients(self, task: Task, matrix: Array, coefficients: Array) -> BoundedSum:
@@ -85,7 +84,6 @@ class Perceptron(LinearClassifier):
         return margin_gradients_of(task.schema, task.features, target, matrix, coefficients, "perceptron", most)
 
     def directions(self, classes: int) -> Array:
-        """The scores themselves."""
         return np.eye(1 if classes == 2 else classes)
 
     def curvature(self, variance: float, classes: int) -> float:
@@ -93,7 +91,6 @@ class Perceptron(LinearClassifier):
         return 0.0
 
     def plan(self, task: Task) -> StagedPlan:
-        """A count, then all rounds."""
         start = np.zeros((len(self.directions(task.classes)), 1 + len(task.features)))
         stages = (
             Stage(count_of(task.schema, str(task.target)), 0.05),

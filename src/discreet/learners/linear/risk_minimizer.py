@@ -66,7 +66,6 @@ class RiskMinimizer(ScoredClassifier):
         """The length that vectors are shortened to."""
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "loss", self.loss, tuple(LOSSES))
         check_one_of(self.purpose, "perturbed", self.perturbed, tuple(KINDS))
         check_whole(self.purpose, "expected_size", self.expected_size)

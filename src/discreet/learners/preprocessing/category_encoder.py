@@ -47,7 +47,6 @@ class CategoryEncoder(PrivateTransformer):
 
     @property
     def free(self) -> bool:  # type: ignore[override]
-        """Whether a fit asks nothing."""
         return self.max_categories is None
 
     @property
@@ -56,7 +55,6 @@ class CategoryEncoder(PrivateTransformer):
         return self.max_categories is not None
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         if self.max_categories is not None:
             check_whole(self.purpose, "max_categories", self.max_categories, most=MOST)
 
@@ -70,7 +68,6 @@ class CategoryEncoder(PrivateTransformer):
         return CategoryPurchase.of(self.purpose, task.data, names, self.max_categories, task.budget)
 
     def learn(self, task: Task, plan: SharedPlan | CategoryPurchase, permit: Permit) -> Artefact:
-        """Buy the values."""
         lists = plan.lists(permit) if isinstance(plan, CategoryPurchase) else {}
         columns = (lists.get(name, task.schema.columns[name]) for name in task.features)
         return {"categories_": [list(one.values) if isinstance(one, Category) else [] for one in columns]}
@@ -123,7 +120,6 @@ class OneHotEncoder(CategoryEncoder):
     def transformation(
         self, schema: Schema, features: tuple[str, ...], fitted: Mapping[str, Any] | None
     ) -> Transformation:
-        """A mark for each value."""
         outputs: list[KeptColumn | Computed] = []
         before = self.listed(schema, features, fitted)
         for name, column in schema.columns.items():
@@ -174,7 +170,6 @@ class OrdinalEncoder(CategoryEncoder):
     def transformation(
         self, schema: Schema, features: tuple[str, ...], fitted: Mapping[str, Any] | None
     ) -> Transformation:
-        """The place of each value."""
         before = self.listed(schema, features, fitted)
         outputs: list[KeptColumn | Computed] = []
         for name, column in schema.columns.items():

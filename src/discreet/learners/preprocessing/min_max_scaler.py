@@ -77,11 +77,9 @@ class MinMaxScaler(PrivateTransformer):
 
     @property
     def free(self) -> bool:  # type: ignore[override]
-        """Whether the bounds are the ends."""
         return self.q is None
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         Number(*self.feature_range)
         if self.q is not None and not (len(self.q) == 2 and 0 <= self.q[0] < self.q[1] <= 1):
             raise ParameterError(self.purpose, f"q is {self.q}", "Give two levels in [0, 1], the lower one first.")
@@ -97,7 +95,6 @@ class MinMaxScaler(PrivateTransformer):
         return shared(task.data, task.budget, [BudgetShare(question, 1.0) for question in questions])
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """The quantiles of each number."""
         names, tree = numbers_of(task.schema, task.features), self._tree(task)
         numbers = [task.schema.number(name) for name in names]
         ends = np.array([[number.lower, number.upper] for number in numbers])

@@ -65,7 +65,6 @@ class StandardScaler(PrivateTransformer):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_positive(self.purpose, "reach", self.reach, 2.0**-6, 2.0**12)
 
     def plan(self, task: Task) -> SumPlan:
@@ -76,7 +75,6 @@ class StandardScaler(PrivateTransformer):
         return planned(task.data, task.budget, column_moments_of(task.schema, names))
 
     def learn(self, task: Task, plan: SumPlan, permit: Permit) -> Artefact:
-        """Means and variances from the noisy sum."""
         names = numbers_of(task.schema, task.features)
         moments = ColumnMoments.of(permit.ask(plan.question, plan.spread.noise), plan.spread.stddev)
         box = Coordinates.of(task.schema, names, 1.0)

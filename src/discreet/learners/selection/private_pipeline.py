@@ -120,7 +120,6 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
 
     @property
     def supervised(self) -> bool:  # type: ignore[override]
-        """Whether the last step has a target."""
         return bool(self.steps) and bool(getattr(self.steps[-1][1], "supervised", False))
 
     def check(self) -> None:

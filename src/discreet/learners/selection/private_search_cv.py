@@ -131,7 +131,6 @@ class PrivateSearchCV(PrivateEstimator):
 
     @property
     def categories(self) -> bool:  # type: ignore[override]
-        """Whether the estimator takes categories."""
         return bool(getattr(self.estimator, "categories", False))
 
     @property
@@ -145,7 +144,6 @@ class PrivateSearchCV(PrivateEstimator):
         return bool(getattr(self.estimator, "local", False))
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_one_of(self.purpose, "method", self.method, (None, "random_stopping", "every"))
         check_whole(self.purpose, "n_iter", self.n_iter, 2, 2**20)
         check_wait(self.purpose, self.release_after)
@@ -161,7 +159,6 @@ class PrivateSearchCV(PrivateEstimator):
             candidate.check_all()
 
     def plan(self, task: Task) -> SearchPlan:
-        """The trials of all candidates."""
         candidates = self._candidates()
         few = len(candidates) <= (FEW if task.budget.delta > 0 else FEW_PURE)
         seen = not task.data.curated or task.data.unit.rows > 1
@@ -175,7 +172,6 @@ class PrivateSearchCV(PrivateEstimator):
         return searched(candidates, task, None if method == "every" else 1 / self.n_iter, task.budget)
 
     def learn(self, task: Task, plan: SearchPlan, permit: Permit) -> Artefact:
-        """Try candidates, and keep the best."""
 
         def tried(place: int, permit: Permit) -> Trial:
             return plan.candidates[place].tried(place, permit)

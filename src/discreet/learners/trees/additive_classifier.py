@@ -93,7 +93,6 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         return p * (1 - p) / math.sqrt(1 + math.pi * variance / 8)
 
     def prior(self, outputs: int) -> float:
-        """The variance of scores that is expected."""
         return PRIOR
 
     def predict_proba(self, X: Any) -> Array:

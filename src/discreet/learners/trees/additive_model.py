@@ -81,7 +81,6 @@ class AdditiveModel(PrivateEstimator):
         """The variance of scores that is expected before anything is known."""
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "bins", self.bins, least=2, most=2**8)
         check_whole(self.purpose, "max_iter", self._rounds())
 

@@ -78,19 +78,15 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
         self.delta = delta
 
     def outputs(self, task: Task) -> int:
-        """One score."""
         return 1
 
     def residual(self, outputs: int) -> float:
-        """The length that residuals are shrunk to."""
         return LONGEST
 
     def curvature(self, variance: float, outputs: int) -> float:
-        """That of half a square."""
         return 1.0
 
     def prior(self, outputs: int) -> float:
-        """The variance of predictions that is expected."""
         return PRIOR
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:

@@ -106,12 +106,10 @@ class BoostedStumps(ScoredClassifier):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "n_estimators", self._rounds(), most=2**9)  # heights stay below STEEPEST
         check_whole(self.purpose, "bins", self.bins, least=2, most=2**8)
 
     def plan(self, task: Task) -> StagedPlan:
-        """One release in each round."""
         question = self._weights(task, self._start(task))
         return staged(task.data, (Stage(question, 1.0, self._rounds()),), task.budget)
 

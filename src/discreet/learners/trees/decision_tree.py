@@ -135,7 +135,6 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         if self.max_depth is not None:
             check_whole(self.purpose, "max_depth", self.max_depth, most=DEEPEST)
         check_whole(self.purpose, "expected_size", self.expected_size)

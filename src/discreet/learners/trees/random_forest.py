@@ -114,7 +114,6 @@ class RandomForestClassifier(RandomTrees):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         if self.n_candidates is not None:
             check_whole(self.purpose, "n_candidates", self.n_candidates, most=MOST_CANDIDATES)

@@ -82,13 +82,11 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
     leaf_values_: Array
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         for name, most in (("n_estimators", MOST_TREES), ("max_depth", DEEPEST), ("expected_size", None)):
             if getattr(self, name) is not None:
                 check_whole(self.purpose, name, getattr(self, name), most=most)
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        """Draw the trees, and count."""
         rng = check_random_state(permit.random_state(self.random_state))
         return self._filled(task, plan, permit, drawn_trees(task, rng, plan.trees, plan.depth))
 

@@ -35,7 +35,6 @@ class _HiddenAttribute(GeneralizedRandomizedResponse):
 
     @property
     def other(self) -> float:
-        """The probability of any one lie."""
         return self.low / self.among + (1 - 1 / self.among) / self.size
 
 
@@ -98,7 +97,6 @@ class FakeData(Randomizer):
 
     @property
     def worst_pair(self) -> WorstPair:
-        """Two people who agree in nothing."""
         pairs = [oracle.worst_pair for oracle in self.oracles]
         return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
 
@@ -107,7 +105,6 @@ class FakeData(Randomizer):
         return person_content(type(self).__name__, self.oracles, value)
 
     def stand_in(self, bits: Bits) -> tuple[Any, ...]:
-        """A random value of each attribute."""
         return tuple(oracle.stand_in(bits) for oracle in self.oracles)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -133,7 +130,6 @@ class FakeData(Randomizer):
         return np.log(np.asarray(first) / np.asarray(second)).round(9)
 
     def accepted(self, reports: Reports) -> Reports:
-        """Values that exist."""
         if reports.dtype.kind not in "iu" or reports.shape[1:] != self.form.shape:
             raise refused(self, f"they have the type {reports.dtype} and the shape {reports.shape}")
         sizes = [oracle.size for oracle in self.oracles]

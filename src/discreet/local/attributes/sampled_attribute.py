@@ -97,7 +97,6 @@ class SampledAttribute(Randomizer):
 
     @property
     def worst_pair(self) -> WorstPair:
-        """Two people who agree in nothing."""
         pairs = [oracle.worst_pair for oracle in self.oracles]
         return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
 
@@ -106,7 +105,6 @@ class SampledAttribute(Randomizer):
         return person_content(type(self).__name__, self.oracles, value)
 
     def stand_in(self, bits: Bits) -> tuple[Any, ...]:
-        """A random value of each attribute."""
         return tuple(oracle.stand_in(bits) for oracle in self.oracles)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -154,7 +152,6 @@ class SampledAttribute(Randomizer):
         return np.concatenate(parts)
 
     def tally_misfit(self, tally: Steps, n: int) -> str:
-        """Each report is on one attribute."""
         parts = self._parts(tally)
         numbers = [int(part[0]) for part in parts]
         if min(numbers) < 0 or sum(numbers) != n:

@@ -54,7 +54,6 @@ class PiecewiseReport(NumberReport):
 
     @property
     def form(self) -> np.dtype[Any]:
-        """The number of a cell."""
         return np.dtype("<u4")
 
     @property
@@ -68,7 +67,6 @@ class PiecewiseReport(NumberReport):
         return float((CELLS - 1) / (CELLS - self.window) / self.slope)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
-        """A cell for each number."""
         places = (1 + self.scaled(values)) / 2 * (CELLS - self.window)
         whole = np.floor(places)
         starts = whole.astype(np.int64) + bernoulli(bits, places.shape, places - whole)
@@ -92,7 +90,6 @@ class PiecewiseReport(NumberReport):
         return (reports >= CELLS - self.window).astype(np.int64) - (reports < self.window)
 
     def accepted(self, reports: Reports) -> Reports:
-        """Numbers of cells."""
         if reports.dtype.kind not in "iu" or reports.ndim != 1 or (reports >= CELLS).any() or (reports < 0).any():
             raise refused(self, f"one is not a whole number from 0 to {CELLS - 1}")
         return reports
@@ -143,7 +140,6 @@ class HybridReport(NumberReport):
 
     @property
     def reach(self) -> float:
-        """The greater of the two."""
         return max(self.bit.reach, self.cell.reach)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -154,7 +150,6 @@ class HybridReport(NumberReport):
         )
 
     def unbiased(self, reports: Reports) -> Array:
-        """That of the mechanism that was used."""
         bit = reports >= CELLS
         return np.where(bit, self.bit.unbiased(reports == CELLS + 1), self.cell.unbiased(np.where(bit, 0, reports)))
 

@@ -63,7 +63,6 @@ class NumberReport(Randomizer):
 
     @property
     def worst_pair(self) -> WorstPair:
-        """The two bounds."""
         return WorstPair(self.lower, self.upper)
 
     def scaled(self, values: Any) -> Array:
@@ -78,7 +77,6 @@ class NumberReport(Randomizer):
         return np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
 
     def content(self, value: Any) -> bytes:
-        """The number in [-1, 1]."""
         return (self.scaled([value]) + 0.0).tobytes()
 
     def stand_in(self, bits: Bits) -> float:
@@ -151,26 +149,21 @@ class DuchiReport(NumberReport):
 
     @property
     def form(self) -> np.dtype[Any]:
-        """One byte: 1 for the upper bound."""
         return np.dtype(np.uint8)
 
     @property
     def reach(self) -> float:
-        """(e**epsilon + 1) / (e**epsilon - 1)."""
         return 1 / (1 - 2 * self.lie)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
-        """A bit for each number."""
         numbers = self.scaled(values)
         upper = bernoulli(bits, numbers.shape, (1 + numbers) / 2)
         return (upper ^ bernoulli(bits, numbers.shape, self.lie)).astype(np.uint8)
 
     def unbiased(self, reports: Reports) -> Array:
-        """Plus or minus the reach."""
         return np.where(reports == 1, self.reach, -self.reach)
 
     def variance(self, square: float) -> float:
-        """The squared reach, less the mean square."""
         return self.reach**2 - square
 
     def score(self, reports: Reports) -> Steps:
@@ -178,7 +171,6 @@ class DuchiReport(NumberReport):
         return reports.astype(np.int64)
 
     def accepted(self, reports: Reports) -> Reports:
-        """Bits alone."""
         if reports.dtype != np.uint8 or reports.ndim != 1 or (reports > 1).any():
             raise refused(self, "one is neither 0 nor 1")
         return reports

@@ -73,13 +73,11 @@ class OnePassSGD(PrivateEstimator):
         """What becomes -1 and 1 of the target."""
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_positive(self.purpose, "epsilon", self.epsilon, 2.0**-20, 40.0)
         check_positive(self.purpose, "radius", self.radius, 2.0**-400, 2.0**400)
         check_positive(self.purpose, "coefficient_radius", self.coefficient_radius, 2.0**-400, 2.0**400)
 
     def plan(self, task: Task) -> SphereVector:
-        """One report of each person's gradient."""
         if not task.data.local:
             raise NotPermitted(
                 self.purpose,
@@ -229,17 +227,14 @@ class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
         self.delta = delta
 
     def plan(self, task: Task) -> SphereVector:
-        """One report of each person's gradient."""
         if task.classes != 2:
             raise ParameterError(self.purpose, f"there are {task.classes} classes", "Give two labels.")
         return super().plan(task)
 
     def target_ends(self, task: Task) -> tuple[float, float]:
-        """The places of the two classes."""
         return 0.0, 1.0
 
     def slopes(self, margins: Array, targets: Array) -> Array:
-        """Of the logistic loss."""
         return np.asarray(-targets / (1 + np.exp(np.clip(targets * margins, -500, 500))))
 
     def decision_function(self, X: Any) -> Array:
@@ -296,7 +291,6 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
         self.delta = delta
 
     def target_ends(self, task: Task) -> tuple[float, float]:
-        """The bounds of the target."""
         number = task.schema.number(str(task.target))
         return number.lower, number.upper
 
@@ -308,7 +302,6 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
         return {**found, **ends}
 
     def slopes(self, margins: Array, targets: Array) -> Array:
-        """Of the Huber loss."""
         return np.clip(margins - targets, -1.0, 1.0)
 
     def predict(self, X: Any) -> Array:

@@ -56,7 +56,6 @@ class SphereVector(VectorReport):
 
     @property
     def event(self) -> Event:
-        """The price of one report."""
         return self.mechanism.event
 
     @property
@@ -66,7 +65,6 @@ class SphereVector(VectorReport):
 
     @property
     def stddev(self) -> float:
-        """The same in each coordinate."""
         return self.ball.radius / self.mechanism.cap.pull
 
     @property
@@ -75,7 +73,6 @@ class SphereVector(VectorReport):
         return ReportReach.of_gaussian(self.stddev / self.unit, self.size)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
-        """A vector for each one."""
         vectors, rows = self.inside(values), max(1, ROWS // (self.size + 1))
         drawn = [
             np.rint(np.ldexp(self.mechanism.draws(self.ball, vectors[start : start + rows], bits), COARSE - FINENESS))
@@ -86,11 +83,9 @@ class SphereVector(VectorReport):
 
     @property
     def longest(self) -> float:
-        """The greatest length of a report."""
         return self.reach.length
 
     def misfit(self, reports: Reports) -> str:
-        """Reports have a reach."""
         return self.reach.misfit(reports)
 
 
@@ -136,12 +131,10 @@ class HalfSphereVector(VectorReport):
 
     @property
     def unit(self) -> float:
-        """The length in steps of a direction."""
         return self.radius * self.length / STEPS
 
     @property
     def stddev(self) -> float:
-        """The length, spread over the coordinates."""
         return self.radius * self.length / math.sqrt(self.size)
 
     @property
@@ -155,7 +148,6 @@ class HalfSphereVector(VectorReport):
         return f"one does not have the length {STEPS:g}" if (off > self.longest - STEPS).any() else ""
 
     def reports(self, values: Any, bits: Bits) -> Reports:
-        """A direction for each vector."""
         vectors = self.inside(values) / self.radius
         directions = _rounded(vectors, bits)
         lines = rounded_gaussian(bits, vectors.shape, DEVIATION).astype(np.float64)

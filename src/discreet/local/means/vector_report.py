@@ -125,12 +125,10 @@ class VectorReport(Randomizer):
 
     @property
     def form(self) -> np.dtype[Any]:
-        """One number for each coordinate."""
         return np.dtype(("<i4", (self.size,)))
 
     @property
     def worst_pair(self) -> WorstPair:
-        """Two opposite vectors."""
         first = np.zeros(self.size)
         first[0] = self.radius
         return WorstPair(first, -first)
@@ -144,7 +142,6 @@ class VectorReport(Randomizer):
         return Bound("l2", self.radius).clip(found)
 
     def content(self, value: Any) -> bytes:
-        """The vector in the ball."""
         return (self.inside([value]) + 0.0).tobytes()
 
     def stand_in(self, bits: Bits) -> Array:
@@ -168,7 +165,6 @@ class VectorReport(Randomizer):
         return reports
 
     def tallied(self, reports: Reports) -> Steps:
-        """The sum."""
         return np.asarray(reports.sum(axis=0, dtype=np.int64))
 
     def tally_misfit(self, tally: Steps, n: int) -> str:

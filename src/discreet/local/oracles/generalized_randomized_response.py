@@ -65,15 +65,12 @@ class CodeOracle(Oracle):
         return np.min_scalar_type(self.codes - 1).newbyteorder("<")
 
     def accepted(self, reports: Reports) -> Reports:
-        """Codes that exist."""
         return self._whole_below(reports, self.codes)
 
     def tallied(self, reports: Reports) -> Steps:
-        """How often each code was reported."""
         return np.bincount(reports, minlength=self.codes)
 
     def tally_misfit(self, tally: Steps, n: int) -> str:
-        """Each report has one code."""
         return super().tally_misfit(tally, n) or ("" if tally.sum() == n else f"the codes are not {n} in all")
 
 
@@ -102,30 +99,24 @@ class GeneralizedRandomizedResponse(CodeOracle, PureOracle):
 
     @property
     def codes(self) -> int:
-        """One for each value."""
         return self.size
 
     @property
     def inside(self) -> int:
-        """One."""
         return 1
 
     @property
     def own(self) -> float:
-        """The probability of the truth."""
         return self.high
 
     @property
     def other(self) -> float:
-        """The probability of any one lie."""
         return self.low
 
     def gathered(self, weights: Array) -> Array:
-        """The weights themselves."""
         return weights
 
     def scattered(self, shares: Array) -> Array:
-        """The shares themselves."""
         return shares
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -136,5 +127,4 @@ class GeneralizedRandomizedResponse(CodeOracle, PureOracle):
         return np.where(bernoulli(bits, len(truth), self.miss), others, truth).astype(self.form)
 
     def supports(self, reports: Reports, place: int) -> NDArray[np.bool_]:
-        """Whether the report is this value."""
         return np.equal(reports, place)

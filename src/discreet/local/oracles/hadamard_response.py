@@ -74,17 +74,14 @@ class HadamardResponse(CodeOracle):
 
     @property
     def derived(self) -> dict[str, int]:
-        """The matrices."""
         return {"blocks": self.blocks, "order": self.order}
 
     @property
     def codes(self) -> int:
-        """All places of all blocks."""
         return self.blocks * self.order
 
     @property
     def inside(self) -> int:
-        """Half a block."""
         return self.order // 2
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -116,7 +113,6 @@ class HadamardResponse(CodeOracle):
         return (parts.sum(axis=1)[block] + hadamard(parts)[block, row]) / 2
 
     def scattered(self, shares: Array) -> Array:
-        """The same in the other direction."""
         parts = np.zeros((self.blocks, self.order))
         parts[self._block_and_row(np.arange(self.size))] = shares
         return ((parts.sum(axis=1, keepdims=True) + hadamard(parts)) / 2).reshape(-1)
@@ -141,7 +137,7 @@ class HadamardResponse(CodeOracle):
 
     @property
     def noise(self) -> float:
-        """With people spread evenly over the blocks."""
+        """The variance times n for a value that nobody has, with people spread evenly over the blocks."""
         return _noise(self.blocks, self.epsilon)
 
     @property

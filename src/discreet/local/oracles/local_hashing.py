@@ -97,7 +97,6 @@ class LocalHashing(PureOracle):
 
     @property
     def own(self) -> float:
-        """The probability of the hash itself."""
         return 1 - self.lie
 
     @property
@@ -107,7 +106,6 @@ class LocalHashing(PureOracle):
 
     @cached_property
     def form(self) -> np.dtype[Any]:
-        """The hash function and the bucket."""
         return np.dtype([("factor", "<u8"), ("shift", "<u8"), ("bucket", "<u2")])
 
     def reports(self, values: Any, bits: Bits) -> Reports:

@@ -191,22 +191,18 @@ class ProjectiveGeometry(CodeOracle, PureOracle):
 
     @property
     def derived(self) -> dict[str, int]:
-        """The space."""
         return {"q": self.space.q, "t": self.space.t}
 
     @property
     def codes(self) -> int:
-        """The points."""
         return self.space.points
 
     @property
     def inside(self) -> int:
-        """Those of a hyperplane."""
         return self.space.hyperplane
 
     @property
     def own(self) -> float:
-        """The probability of the own hyperplane."""
         return 1 - self.miss
 
     @property
@@ -237,11 +233,10 @@ class ProjectiveGeometry(CodeOracle, PureOracle):
         return self.space.product(points, value) == 0
 
     def gathered(self, weights: Array) -> Array:
-        """The sums over hyperplanes."""
         return self.space.hyperplane_sums(weights)[: self.size]
 
     def scattered(self, shares: Array) -> Array:
-        """The same, since being orthogonal is symmetric."""
+        """The sums over hyperplanes again: being orthogonal is symmetric."""
         return self.space.hyperplane_sums(np.append(shares, np.zeros(self.codes - self.size)))
 
     def support(self, tally: Steps) -> Array:

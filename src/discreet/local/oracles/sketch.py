@@ -81,7 +81,6 @@ class Sketch(Oracle):
         """The variance of what a report adds to the own cell, and to another."""
 
     def frequencies(self, tally: Steps, n: int) -> Array:
-        """Unbiased over the choice of hash functions."""
         sums = np.take_along_axis(self.cell_sums(tally, n), self.hashes, axis=1).sum(axis=0)
         return (sums / (n * self.contrast) - 1 / self.cells) * self.cells / (self.cells - 1)
 
@@ -133,12 +132,10 @@ class CountMeanSketch(Sketch):
 
     @property
     def contrast(self) -> float:
-        """The difference of two coins."""
         return 1 - 2 * self.flip
 
     @property
     def spread(self) -> Array:
-        """The variance of a coin."""
         return np.full(2, self.flip * (1 - self.flip))
 
     @cached_property
@@ -214,7 +211,6 @@ class HadamardSketch(Sketch):
 
     @property
     def contrast(self) -> float:
-        """The mean of a sign."""
         return 1 - 2 * self.flip
 
     @property
@@ -228,7 +224,6 @@ class HadamardSketch(Sketch):
         return np.dtype("<u4")
 
     def reports(self, values: Any, bits: Bits) -> Reports:
-        """A function, a coefficient and its sign."""
         places = self.places(values)
         place = uniform_integers(bits, len(places), self.functions * self.cells)
         function, coefficient = place // self.cells, place % self.cells
@@ -241,7 +236,6 @@ class HadamardSketch(Sketch):
         return odd(self.hashes[at // self.cells, place] & at % self.cells) == minus
 
     def accepted(self, reports: Reports) -> Reports:
-        """Numbers of coefficients and signs."""
         return self._whole_below(reports, 2 * self.functions * self.cells)
 
     def tallied(self, reports: Reports) -> Steps:
@@ -255,5 +249,4 @@ class HadamardSketch(Sketch):
         return "" if near else f"it is not of {n} signs"
 
     def cell_sums(self, tally: Steps, n: int) -> Array:
-        """The transform back."""
         return hadamard(tally).astype(np.float64)

@@ -88,11 +88,9 @@ class SubsetSelection(BitOracle):
             rows = rows[missing[rows] != 0]
 
     def misfit(self, reports: Packed) -> str:
-        """Sets have a known size."""
         sizes = np.bitwise_count(reports).sum(axis=1, dtype=np.int64)
         return f"a set does not have {self.chosen} values" if (sizes != self.chosen).any() else ""
 
     def tally_misfit(self, tally: Steps, n: int) -> str:
-        """Sets have a known size."""
         whole = tally.sum() == n * self.chosen
         return super().tally_misfit(tally, n) or ("" if whole else f"{n} sets do not have {tally.sum()} values")

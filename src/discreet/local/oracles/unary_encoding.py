@@ -79,7 +79,6 @@ class BitOracle(PureOracle):
         return reports
 
     def tallied(self, reports: Reports) -> Steps:
-        """How many reports have each bit."""
         return bit_counts(reports, self.size)
 
 
@@ -98,14 +97,12 @@ class UnaryEncoding(BitOracle):
         return 1 - self.dropped
 
     def reports(self, values: Any, bits: Bits) -> Reports:
-        """The bits of each person."""
         places = self.places(values)
         packed = packed_coins(bits, len(places), self.size, self.other)
         set_bits(packed, places, ~bernoulli(bits, len(places), self.dropped))
         return packed
 
     def misfit(self, reports: Packed) -> str:
-        """All bits are possible."""
         return ""
 
 
@@ -131,12 +128,10 @@ class SymmetricUnary(UnaryEncoding):
 
     @cached_property
     def other(self) -> float:
-        """The probability of a flip."""
         return miss_chance(self.epsilon / 2)
 
     @property
     def dropped(self) -> float:
-        """The same."""
         return self.other
 
 
@@ -167,5 +162,4 @@ class OptimizedUnary(UnaryEncoding):
 
     @property
     def dropped(self) -> float:
-        """One half."""
         return 0.5

@@ -116,7 +116,6 @@ class GoogleMemo(SecretMemo):
             raise _refused(f"f is {self.f}", "Give a multiple of 1/128, as google/rappor does.")
 
     def permanent(self, setup: RapporParameters, bloom: BitRows) -> BitRows:
-        """The response of one filter."""
         if setup.f != self.f or setup.bits > WORD:
             obstacle = f"f is {setup.f} and not {self.f}, or {setup.bits} bits are more than {WORD}"
             raise _refused(obstacle, "Use another secret for another f, and SecretMemo for longer filters.")

@@ -75,12 +75,10 @@ class Rappor(RapporParameters, Randomizer):
 
     @property
     def event(self) -> Event:
-        """The price of one report."""
         return ReportsLoss(self).event
 
     @property
     def form(self) -> np.dtype[Any]:
-        """The cohort and the bits, in bytes."""
         return np.dtype((np.uint8, (COHORT.itemsize + -(-self.bits // 8),)))
 
     @cached_property
@@ -92,7 +90,6 @@ class Rappor(RapporParameters, Randomizer):
         return WorstPair(values[first], values[second])
 
     def content(self, value: Any) -> bytes:
-        """The text."""
         if not isinstance(value, str):
             raise ParameterError("report by RAPPOR", "a value is not a text", "Give one.")
         return value.encode()

@@ -118,7 +118,6 @@ class ProductReport(Randomizer):
 
     @property
     def form(self) -> np.dtype[Any]:
-        """One number for each product."""
         return np.dtype(("<i4", (half_size(self.size),)))
 
     @property
@@ -135,7 +134,6 @@ class ProductReport(Randomizer):
         return Bound("l2", self.radius).clip(found)
 
     def content(self, value: Any) -> bytes:
-        """The vector in the ball."""
         return (self.inside([value]) + 0.0).tobytes()
 
     def stand_in(self, bits: Bits) -> Array:
@@ -143,7 +141,6 @@ class ProductReport(Randomizer):
         return np.zeros(self.size)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
-        """The products of each vector, randomised."""
         vectors, rows = self.inside(values), max(1, BLOCK // half_size(self.size))
         reports = np.empty((len(vectors), *self.form.shape), self.form.base)
         for start in range(0, len(vectors), rows):
@@ -164,7 +161,6 @@ class ProductReport(Randomizer):
         return reports
 
     def tallied(self, reports: Reports) -> Steps:
-        """The sum."""
         return np.asarray(reports.sum(axis=0, dtype=np.int64))
 
     def tally_misfit(self, tally: Steps, n: int) -> str:
@@ -204,26 +200,21 @@ class SphereProducts(ProductReport):
 
     @property
     def event(self) -> Event:
-        """The price of one report."""
         return self.vector.event
 
     @property
     def unit(self) -> float:
-        """That of the vector's report."""
         return self.vector.unit
 
     @property
     def stddev(self) -> float:
-        """That of the vector's report."""
         return self.vector.stddev
 
     @property
     def reach(self) -> ReportReach:
-        """That of the vector's report."""
         return self.vector.reach
 
     def randomized(self, products: Array, bits: Bits) -> Array:
-        """The report of each half vector."""
         return self.vector.reports(products, bits)
 
 
@@ -265,7 +256,6 @@ class GaussianProducts(ProductReport):
 
     @property
     def delta(self) -> float:
-        """What one report costs besides epsilon."""
         return self.failure
 
     @cached_property
@@ -275,7 +265,6 @@ class GaussianProducts(ProductReport):
 
     @property
     def event(self) -> Event:
-        """The price of one report."""
         return GaussianLoss(self.multiplier)
 
     @property
@@ -291,12 +280,10 @@ class GaussianProducts(ProductReport):
 
     @property
     def stddev(self) -> float:
-        """Of the noise."""
         return self.multiplier * self.sensitivity
 
     @property
     def unit(self) -> float:
-        """A power of two, about 2**-18 deviations."""
         return max(self.step, math.ldexp(1.0, math.frexp(self.stddev)[1] - COARSE))
 
     @property
@@ -306,6 +293,5 @@ class GaussianProducts(ProductReport):
         return ReportReach.of_gaussian(self.stddev / self.unit, size, self.radius**2 / self.unit + math.sqrt(size))
 
     def randomized(self, products: Array, bits: Bits) -> Array:
-        """The rounded products and noise, rounded again."""
         noise = rounded_gaussian(bits, products.shape, self.stddev / self.step)
         return np.asarray(np.rint((np.rint(products / self.step) + noise) * (self.step / self.unit)))

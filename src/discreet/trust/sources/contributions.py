@@ -174,5 +174,4 @@ class Kept(DecodedTable):
             connection.execute(f"DROP TABLE {name}")
 
     def units(self) -> int:
-        """The number of units."""
         return self._units

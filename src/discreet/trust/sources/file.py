@@ -162,7 +162,6 @@ class File(Stream):
         return None if query is None else DecodedTable(self._asked, lambda: connection.cursor().sql(query), self.schema)
 
     def check_ready(self) -> None:
-        """Refuse files that are gone; see `Source`."""
         if self._kept is None:
             check_reachable(self._asked, self._look, "Put the files back, or open what is there now.")
 

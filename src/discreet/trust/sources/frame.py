@@ -109,14 +109,12 @@ class Frame(Batched):
             self._bound(unit.column)
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         if not self.unit.pooled:
             return exact_sum(question, self._raw(question.columns)) if question.raw else super().sum(question)
         firsts = (self._first[start : start + source.BATCH] for start in range(0, len(self._first), source.BATCH))
         return pooled_sum(question, map(UnitRows, self._matrices(question.columns), firsts))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Batched`."""
         if self.unit.pooled:
             raise unbounded("hand over rows")
         return self._matrices(columns)
@@ -135,7 +133,6 @@ class Frame(Batched):
                 yield np.column_stack(found) if found else np.empty((_length(rows), 0))
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column; see `Source`."""
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
         for rows in self._fulfilling(condition):
@@ -152,11 +149,9 @@ class Frame(Batched):
             yield places[condition.mask(dict(zip(condition.columns, values.T, strict=True)))]
 
     def units(self) -> int:
-        """The number of units."""
         return self._units
 
     def units_by_rows(self, most: int) -> Steps:
-        """How many pooled units have 1, 2, ... rows; see `Source`."""
         sizes = np.diff(np.r_[np.flatnonzero(self._first), len(self._first)])
         return np.bincount(np.minimum(sizes, most), minlength=most + 1)[1:]
 

@@ -51,7 +51,6 @@ class Pooled(DecodedTable):
             connection.execute(f"DROP TABLE {name}")
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `pooled_sum`."""
         columns = question.columns
         width = len(columns)
         if (tally := question.tally) is None:
@@ -71,11 +70,9 @@ class Pooled(DecodedTable):
         raise unbounded(f"count the values of {column!r}")
 
     def units(self) -> int:
-        """The number of units."""
         return self._units
 
     def units_by_rows(self, most: int) -> Steps:
-        """How many units have 1, 2, ... rows; see `Source`."""
 
         def counted() -> Any:
             sized = self._rows().aggregate(f"least(count(*), {most}) AS size, n", "n")

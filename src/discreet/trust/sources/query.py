@@ -112,7 +112,6 @@ class Query(Busy):
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
 
     def check_ready(self) -> None:
-        """Connect again where the connection was lost, or refuse; see `Source`."""
         if self._kept is not None:
             return
         with ENGINE_LOCK:

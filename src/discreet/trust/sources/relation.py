@@ -27,7 +27,6 @@ class Busy(Stream):
     """A stream that reads from a connection of the user's."""
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         with ENGINE_LOCK:
             return super().sum(question)
 
@@ -37,12 +36,10 @@ class Busy(Stream):
             yield from super().batches(columns)
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column; see `Source`."""
         with ENGINE_LOCK:
             yield from super().keys(column, condition)
 
     def units(self) -> int:
-        """The number of units."""
         with ENGINE_LOCK:
             return super().units()
 
@@ -86,7 +83,6 @@ class Relation(Busy):
         Busy.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
 
     def check_ready(self) -> None:
-        """Refuse a connection that was closed, and a table that is gone; see `Source`."""
         if self._kept is None:
             remedy = "Open the database again, and give a relation of it."
             with ENGINE_LOCK:

@@ -105,5 +105,4 @@ class Batched(Source):
         return np.concatenate([np.empty((0, len(columns))), *self.batches(columns)])
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         return exact_sum(question, self.batches(question.columns))

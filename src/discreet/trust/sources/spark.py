@@ -62,12 +62,10 @@ class SparkFrame(Source):
             weakref.finalize(self, _given_back, self._frame).atexit = False
 
     def check_ready(self) -> None:
-        """Refuse a session that was stopped; see `Source`."""
         session = self._frame.sparkSession
         check_reachable(ASKED, lambda: session.range(0).schema, "Start a session, and give a data frame of it.")
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; one vector per partition comes to the driver."""
         for name in question.columns:
             known(self.schema, name)
         total = exact_sum(question, [])
@@ -76,7 +74,6 @@ class SparkFrame(Source):
         return total
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column; see `Source`."""
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
         read = () if condition is None else condition.columns
@@ -87,12 +84,10 @@ class SparkFrame(Source):
             yield dict(zip(texts(keys).to_pylist(), rows.to_pylist(), strict=True))
 
     def units(self) -> int:
-        """The number of units."""
         counted = "count(*)" if self.unit.column is None else "count(DISTINCT u)"
         return int(_collected(lambda: self._frame.selectExpr(f"{counted} AS units"))["units"][0].as_py())
 
     def units_by_rows(self, most: int) -> Steps:
-        """How many pooled units have 1, 2, ... rows; see `Source`."""
 
         def counted() -> Any:
             sizes = self._frame.groupBy("u").count().selectExpr(f"least(count, {most}L) AS size")

@@ -54,7 +54,6 @@ class Stream(Batched):
             self._kept = shielded(asked, self._set_aside)
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         table = self._kept or (self._decoded_table() if question.tally is not None else None)
         if table is not None:
             return table.sum(question)
@@ -69,7 +68,6 @@ class Stream(Batched):
         return exact_sum(question, (matrix(batch, columns, self.schema, "F") for batch in records))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Batched`."""
         for name in columns:
             known(self.schema, name)
         if self._kept is not None:
@@ -79,7 +77,6 @@ class Stream(Batched):
             yield matrix(batch, columns, self.schema)
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column; see `Source`."""
         if self._kept is not None:
             yield from self._kept.keys(column, condition)
             return
@@ -89,13 +86,11 @@ class Stream(Batched):
             yield {count["values"]: count["counts"] for count in counts.to_pylist()}
 
     def units(self) -> int:
-        """The number of units."""
         if self._kept is not None:
             return self._kept.units()
         return sum(int(batch.num_rows) for batch in self._records(list(self.schema.columns)[:1]))
 
     def units_by_rows(self, most: int) -> Steps:
-        """How many pooled units have 1, 2, ... rows; see `Source`."""
         return super().units_by_rows(most) if self._kept is None else self._kept.units_by_rows(most)
 
     def _decoded_table(self) -> DecodedTable | None:
