@@ -26,8 +26,6 @@ from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, Promise, TrustModel, check_ready, releases
 from discreet.trust.sources.opening import source_of
 
-ARRAY = "statistic of an array"
-
 
 class PrivateData(Holder):
     """A data set that can only be asked through its ledger.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar, cast
-
-from sklearn.utils.metaestimators import available_if
+from typing import Any, Protocol, TypeVar
 
 from discreet import learners
 from discreet.accounting import accountant
@@ -18,21 +16,6 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, GaussianLoss
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task, features_of
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def last_has(name: str) -> Callable[[F], F]:
-    """Make a method available where the last step has one of this name."""
-    return cast(Callable[[F], F], available_if(lambda whole: hasattr(_last(whole), name)))
-
-
-def _last(whole: Any) -> Any:
-    """What predicts in the end: the last step of a pipeline, the estimator of a search."""
-    if hasattr(whole, "estimator"):
-        return whole.estimator
-    return whole.steps[-1][1] if whole.steps else None
-
 
 CLOSE = 0.005  # of epsilon that may stay unspent: finding the rest would take longer than it is worth
 ROUNDING = 1 + 4e-6  # of a multiplier: each step is calibrated to a millionth

@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.checks import check_positive, shown
 from discreet.core.errors import ParameterError
-from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step, last_has
+from discreet.learners.selection.meta_estimator import MetaEstimator, last_has
+from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 from discreet.trust.transformed_permit import ListedPermit, TransformedPermit
@@ -25,7 +24,7 @@ from discreet.trust.transformed_permit import ListedPermit, TransformedPermit
 BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
 
 
-class PrivatePipeline(_BaseComposition, PrivateEstimator):
+class PrivatePipeline(_BaseComposition, MetaEstimator):
     """Transformers and a learner that are fitted one after another, within one budget and with one receipt.
 
     All steps are planned before anything is asked, and what they cost together is charged once. Each step learns from
@@ -40,22 +39,11 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
     parts : mapping of str to float, optional
         Public. The parts of the budget that steps get, by their names: of the squares of 1 / multiplier. By default 1
         for the last step and 0.1 for every other; a step that asks nothing gets nothing.
-    bounds : (lower, upper), or Schema, optional
-        Public. Of the features: two numbers, or two sequences with one number per feature, or a schema, which may have
-        categories; not for `PrivateData`, which have one.
-    classes : sequence, optional
-        Public. The values of the target, for a classifier; not for `PrivateData`.
-    target_bounds : (lower, upper), optional
-        Public. Of the target, for a regressor; not for `PrivateData`.
 
     Attributes
     ----------
     steps_ : list of (str, PrivateEstimator)
         Released. The fitted steps, with the attributes that each of them releases.
-    classes_ : array of shape (n_classes,)
-        Public. The classes, of a classifier.
-    columns_ : tuple of Column
-        Public. What the schema says of each feature.
 
     Guarantee
     ---------
@@ -109,18 +97,12 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         return bool(self.steps) and bool(getattr(self.steps[0][1], "texts", False))
 
     @property
-    def others(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Columns that the last step reads beside features and target."""
-        return tuple(getattr(self.steps[-1][1], "others", ())) if self.steps else ()
-
-    @property
-    def local(self) -> bool:  # type: ignore[override]
-        """Whether the last step asks people who trust nobody."""
-        return bool(self.steps) and bool(getattr(self.steps[-1][1], "local", False))
+    def last(self) -> Any:
+        return self.steps[-1][1] if self.steps else None
 
     @property
     def supervised(self) -> bool:  # type: ignore[override]
-        return bool(self.steps) and bool(getattr(self.steps[-1][1], "supervised", False))
+        return bool(getattr(self.last, "supervised", False))
 
     def check(self) -> None:
         """Refuse steps that would leak, or that could not follow one another, before any data are read."""
@@ -172,28 +154,10 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
                 model.classes_ = self.classes_  # as they were given, where the schema has texts
             self.steps_.append((step.name, model))
 
-    def _last(self, X: Any, method: str, *given: Any) -> Any:
-        """What a method of the last step says about rows as the steps before make them."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
+    def _fitted(self, rows: Any) -> tuple[Any, Any]:
         for _, step in self.steps_[:-1]:
             rows = step.transform(rows)
-        return getattr(self.steps_[-1][1], method)(rows, *given)
-
-    @last_has("predict")
-    def predict(self, X: Any) -> Any:
-        """What the last step predicts."""
-        return self._last(X, "predict")
-
-    @last_has("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
-        """The probabilities that the last step gives."""
-        return self._last(X, "predict_proba")
-
-    @last_has("decision_function")
-    def decision_function(self, X: Any) -> Any:
-        """The scores that the last step gives."""
-        return self._last(X, "decision_function")
+        return self.steps_[-1][1], rows
 
     @last_has("transform")
     def transform(self, X: Any) -> Any:
@@ -212,11 +176,6 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         self._sklearn_output_config = {"transform": transform} if transform is not None else {}
         return self
 
-    @last_has("score")
-    def score(self, X: Any, y: Any = None) -> float:
-        """The score of the last step. It is about these rows, and is not private: see `evaluate`."""
-        return float(self._last(X, "score", y))
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, and those of the steps as `name__parameter`."""
         found: dict[str, Any] = self._get_params("steps", deep=deep)
@@ -226,12 +185,3 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         """Set parameters, and those of the steps as `name__parameter`."""
         self._set_params("steps", **given)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.steps and isinstance(self.steps[-1][1], PrivateEstimator):
-            last = get_tags(self.steps[-1][1])
-            tags.estimator_type = last.estimator_type
-            tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
-            tags.transformer_tags = last.transformer_tags
-        return tags
