@@ -47,7 +47,7 @@ from discreet.sequential.filters.transfer_function import TransferFunction
 from discreet.sequential.series.series_stream import SeriesStream
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.conformance import test_statistics
 from tests.conformance.walk import for_each, learner_trial
 

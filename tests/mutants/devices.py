@@ -39,24 +39,28 @@ MUTANTS = [
         ("hashlib.sha256(content).hexdigest()", "hashlib.sha256(content[:64]).hexdigest()"),
     ),
     *of(
-        "local/rappor/client",
+        "local/rappor/rappor_client",
         ("if rappor.epsilon_infinity > budget:", "if False:"),
         ("self.rappor.stand_in(bits) if self.rappor.read(value) is None else value", "value"),
         ("    check_secret(master)\n", ""),
     ),
-    *of("local/rappor/rappor", ("if self.epsilon > MOST_EPSILON:", "if False:"), tests="local/rappor/test_client.py"),
     *of(
-        "local/rappor/permanent",
+        "local/rappor/rappor",
+        ("if self.epsilon > MOST_EPSILON:", "if False:"),
+        tests="local/rappor/test_rappor_client.py",
+    ),
+    *of(
+        "local/rappor/permanent_memo",
         ('struct.pack(">d", setup.f)', "bytes(8)"),
         ("if setup.f != self.f or setup.bits > WORD:", "if setup.bits > WORD:"),
     ),
     *of(
-        "local/rappor/permanent",
+        "local/rappor/permanent_memo",
         ('data = read_own(path, f"RAPPOR memo {path}", 1, LONGEST, UNREPORTED)', "data = path.read_bytes()"),
-        tests="local/rappor/test_permanent.py",
+        tests="local/rappor/test_permanent_memo.py",
     ),
     *of(
-        "local/rappor/dictionary",
+        "local/rappor/unknown_strings",
         ("(places[:, 0] < places[:, 1])", "(places[:, 0] <= places[:, 1])"),
     ),
     *of(

@@ -107,5 +107,5 @@ MUTANTS = [
         ("most = max(found, 0.0) + noise", "most = max(found, 0.0)"),
         tests="statistics/hypotheses/test_chi_square.py",
     ),
-    *of("graphs/laplacian", ("high=max(float(high) - padding, 0.0)", "high=max(float(high), 0.0)")),
+    *of("graphs/laplacian_sketch", ("high=max(float(high) - padding, 0.0)", "high=max(float(high), 0.0)")),
 ]

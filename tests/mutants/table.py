@@ -80,7 +80,7 @@ MUTANTS = [
         ("across = (own[pair[:, 0]] != own[pair[:, 1]]) * nodes", "across = 0 * pair[:, 0]"),
     ),
     *of(
-        "graphs/publishing/publish",
+        "graphs/publishing/publish_network",
         ("self.degrees.event, self.groups(2).event,", "self.degrees.event,"),
         ("return DiscreteLaplace(1 / self.part(EDGES))", "return DiscreteLaplace(1 / self.epsilon)"),
     ),
@@ -787,7 +787,7 @@ MUTANTS = [
         ("            if not self.keeps(one):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.is_row", "if self.unit.is_row"),
         ('return purpose if self.condition is None else f"{purpose} where {self.condition}"', "return purpose"),
-        tests="trust/test_private_data.py trust/test_local.py trust/test_filtered.py",
+        tests="trust/test_private_data.py trust/test_local.py trust/test_filtered_trust.py",
     ),
     *of(
         "trust/permit",
@@ -809,7 +809,7 @@ MUTANTS = [
         ('order = np.argsort(places, kind="stable")', "order = np.arange(len(places))"),
     ),
     *of(
-        "trust/filtered",
+        "trust/filtered_trust",
         ("    units = None\n", "    units = 3\n"),
         ("self.trust.curated and self.neighbors is Neighbors.ADD_REMOVE", "self.trust.curated"),
         ("self.neighbors is Neighbors.REPLACE and not", "False and not"),
@@ -829,10 +829,10 @@ MUTANTS = [
         ("and not party.ledger.affords(self.call.event)", "and False"),
         ("self.federation.neighbors is Neighbors.REPLACE and", "True and"),
         ("bound = question.bound.times(party.federation.unit.rows)", "bound = question.bound"),
-        tests="trust/test_party.py trust/test_policy.py trust/test_secure_sum.py",
+        tests="trust/test_party.py trust/test_party.py trust/test_secure_sum.py",
     ),
     *of(
-        "trust/policy",
+        "trust/party",
         ("if name not in self.recipes]", "if False]"),
         ("if price > self.most.epsilon:", "if price > 2 * self.most.epsilon:"),
     ),
@@ -983,7 +983,7 @@ MUTANTS = [
         ("radius**2 * (square_of", "radius * (square_of"),
     ),
     *of(
-        "learners/bayes/moments_plan",
+        "learners/bayes/gaussian_nb",
         ("whole.norm, moments, lengths, plan.event)", "whole.norm, moments, lengths, moments.noise.event)"),
         tests="learners/bayes/test_gaussian_nb.py",
     ),
@@ -1044,7 +1044,7 @@ MUTANTS = [
         ("seen = not task.data.curated or task.data.unit.rows > 1", "seen = not task.data.curated"),
     ),
     *of(
-        "learners/selection/scores",
+        "learners/selection/score_cells",
         ("return np.argsort(places).tolist()", "return list(range(len(places)))"),
         ("cells = records[there, -1] * (size // len(classes.values)) + places[there]", "cells = places[there]"),
         tests="learners/selection/test_evaluate.py",
@@ -1062,7 +1062,7 @@ MUTANTS = [
         tests="learners/selection/test_evaluate.py",
     ),
     *of(
-        "learners/preprocessing/standard_scaler",
+        "learners/preprocessing/scalers",
         ('-fitted["mean_"] * weights', 'fitted["mean_"] * weights'),
         ("np.clip(moments.error, FLATTEST, 1.0)", "0.0"),
     ),
@@ -1098,7 +1098,7 @@ MUTANTS = [
         tests="learners/trees/test_random_forest.py",
     ),
     *of(
-        "learners/trees/grown_tree",
+        "learners/trees/growth_plan",
         ("return Repeated(self.noise.event, self.growth.levels)", "return self.noise.event"),
         tests="learners/trees/test_decision_tree.py",
     ),
@@ -1428,7 +1428,7 @@ MUTANTS = [
     *of("noise/packed_coins", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
     # local/rappor
     *of(
-        "local/rappor/parameters",
+        "local/rappor/rappor_parameters",
         ("return math.inf if kept == 0 else 2 * self.hashes", "return math.inf if kept == 0 else self.hashes"),
         ("return self.hashes * (rise + fall)", "return (rise + fall)"),
         ("return self.hashes * (rise + fall)", "return self.hashes * max(rise, fall)"),
@@ -1441,16 +1441,16 @@ MUTANTS = [
         ("like = min(1.0, like * (1 + ROUNDING))", "like = min(1.0, like * 0.9)"),
     ),
     *of(
-        "local/rappor/permanent",
+        "local/rappor/permanent_memo",
         ("tossed = bernoulli(bits, blooms.shape, setup.f)", "tossed = bernoulli(bits, blooms.shape, setup.f / 2)"),
         ("return np.where(tossed, drawn & 1, blooms)", "return blooms"),
         ("level = int(setup.f * LEVELS)", "level = int(setup.f * LEVELS) - 2"),
     ),
     *of(
-        "local/rappor/permanent",
+        "local/rappor/permanent_memo",
         ("if name not in responses:", "if True:"),
         ("if digest != _digest(body):", "if False:"),
-        tests="local/rappor/test_permanent.py",
+        tests="local/rappor/test_permanent_memo.py",
     ),
     *of(
         "local/rappor/rappor",

@@ -25,7 +25,7 @@ MUTANTS = [
         ("or len(given) != shape[0]:", "or len(given) < shape[0]:"),
     ),
     *of(
-        "trust/sources/opening",
+        "trust/sources/source_of",
         ("if plain or records.ndim != 2", "if True or records.ndim != 2"),
         ("array_of(records, len(schema.columns))", "np.asarray(records)"),
         tests="trust/sources/columns/test_raw_values.py",

@@ -12,7 +12,7 @@ from discreet.questions.trees.tree_scores import leaf_counts_of
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"x": Number(0, 1), "kind": Category(("a", "b")), "who": Text()})
 PLAIN = Schema({"x": Number(0, 1), "kind": Category(("a", "b"))})

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.learners.linear.linear_classifier import LinearSVC
 from discreet.learners.linear.linear_regression import LinearRegression, Ridge
-from discreet.learners.linear.linear_svc import LinearSVC
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.linear.perceptron import Perceptron
 from discreet.learners.selection.private_search_cv import PrivateSearchCV

@@ -16,7 +16,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.learners.bayes.gaussian_nb import GaussianNB
 from discreet.learners.linear.linear_regression import LinearRegression
 from discreet.learners.preprocessing.category_encoder import OneHotEncoder, OrdinalEncoder
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.scalers import StandardScaler
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.learners.selection.private_pipeline import PrivatePipeline

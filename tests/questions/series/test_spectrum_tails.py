@@ -18,7 +18,7 @@ from discreet.questions.series.fourier import FourierBasis, fourier_of_events, f
 from discreet.questions.series.spectrum_tails import SpectrumTails
 from discreet.schema.schema import Schema
 from discreet.trust.curator import CuratorsView
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema.numeric(-1.0, 1.0, 9)
 

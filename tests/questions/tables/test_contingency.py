@@ -9,7 +9,7 @@ import pytest
 
 from discreet.questions.tables.contingency import COMPARED, contingency_of
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.questions.trial import Trial
 
 TRIALS = {"contingency": Trial({"columns": ("kind", "x"), "bins": (0, 4)}, "59485a6d67f8")}

@@ -9,7 +9,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.vectors.coordinate_records import CoordinateRecords, complete_count_of
 from discreet.schema.schema import Schema
 from discreet.trust.curator import CuratorsView
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.questions.trial import SCHEMA, Trial, X, summed
 
 TRIALS = {"complete_count": Trial({"columns": ("x", "y")}, "6751341ad495")}

@@ -28,7 +28,7 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 RUNS = 40_000
 HOURS = Schema.numeric(0.0, 2.0, 24)

@@ -23,7 +23,7 @@ from discreet.core.grid import Array
 from discreet.trust.isolation import isolated as isolation
 from discreet.trust.isolation.isolated import BlockServer, check_isolation, isolated, processors
 from discreet.trust.isolation.job import Job, Page, Shipment
-from discreet.trust.isolation.rehearsal import rehearsed
+from discreet.trust.isolation.rehearsed import rehearsed
 from discreet.trust.isolation.walls import CALLS, filter_program, loaded
 from tests.trust.isolation import hostile
 from tests.trust.isolation.hostile import FAILS, MARK, WAYS, errors_of, misbehaves, tries_all_ways
@@ -42,7 +42,7 @@ import numpy as np
 from tests.trust.isolation.test_isolated import job
 from tests.trust.isolation.hostile import loops
 from discreet.trust.isolation.job import Page
-from discreet.trust.isolation.rehearsal import rehearsed
+from discreet.trust.isolation.rehearsed import rehearsed
 from discreet.trust.isolation.isolated import BlockServer
 server = BlockServer(job(loops))
 server.start(Page(np.zeros((1, 1)), 1))
@@ -53,7 +53,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 MOVE = "from discreet.trust.isolation.walls import move_out; raise SystemExit(not move_out())"
 COMMON = """
 import numpy as np
-from discreet.trust.isolation.rehearsal import rehearsed
+from discreet.trust.isolation.rehearsed import rehearsed
 def many(rows):
     line, curve = np.linalg.lstsq(rows[:, 1:], rows[:, 0])[0], np.polyfit(rows[:, 0], rows[:, 1], 2)
     odd = [np.median(rows), np.nanmedian(rows), np.percentile(rows, 30), np.histogram(rows)[0][0], np.cov(rows.T)[0, 0]]

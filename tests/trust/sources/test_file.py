@@ -22,7 +22,7 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources import file
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.file import AHEAD, File, ahead, column_names, files_at
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"x": Number(0, 100)})
 

@@ -18,8 +18,8 @@ from discreet.core.bound import Bound
 from discreet.core.errors import MissingExtra, ParameterError, SchemaError
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import BATCH
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"x": Number(0, 1), "kind": Category(("f", "m"))})
 

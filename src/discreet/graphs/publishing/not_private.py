@@ -9,8 +9,8 @@ import numpy as np
 from discreet.core.checks import check_positive, check_seed
 from discreet.core.grid import Steps
 from discreet.graphs.asking import whole_graph
-from discreet.graphs.publishing.network import PublishedNetwork
-from discreet.graphs.publishing.publish import drawn_network
+from discreet.graphs.publishing.publish_network import drawn_network
+from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.graphs.fast_newman import FastNewman
 from discreet.questions.graphs.community_edges import community_edges_of

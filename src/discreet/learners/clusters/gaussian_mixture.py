@@ -18,7 +18,7 @@ from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart
 from discreet.learners.clusters.kmeans import shifted
 from discreet.learners.clusters.mixture import CovarianceType, Mixture
-from discreet.learners.clusters.published_mixture import PublishedSteps
+from discreet.learners.clusters.published_mixture import PublishedMixture
 from discreet.questions.vectors.cluster_residuals import cluster_residuals_of
 from discreet.questions.vectors.clusters import Scaling
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
@@ -117,7 +117,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         task.check_enough(self.purpose, int(self.n_components))
         parts, times = int(self.n_components), int(self._steps)
         if self.method == "published":
-            return shared(task.data, task.budget, PublishedSteps(task, parts, self.covariance_type).shares(times))
+            return shared(task.data, task.budget, PublishedMixture(task, parts, self.covariance_type).shares(times))
         plain = Mixture.round(np.zeros((parts, len(task.features))), 1.0)
         step = cluster_residuals_of(task.schema, task.features, plain.means, 1.0, "l2")
         shares = [*ClusterStart(task, parts).shares(START), BudgetShare(step, STEP)]
@@ -126,7 +126,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
         noises, seed, parts = iter(plan.noises), permit.random_state(self.random_state), int(self.n_components)
         if self.method == "published":
-            mixture = PublishedSteps(task, parts, self.covariance_type).found(permit, noises, seed)
+            mixture = PublishedMixture(task, parts, self.covariance_type).found(permit, noises, seed)
         else:
             mixture = self._jointly(task, permit, noises, seed)
         scale = Scaling(task.schema, task.features)

@@ -22,7 +22,7 @@ SPREAD = 0.6  # how far from the middle means start
 
 
 @dataclass(frozen=True)
-class PublishedSteps:
+class PublishedMixture:
     """Steps that release shares, then the sum of each part, then the products of each part: 2 K + 1 releases.
 
     The paper adds noise to the parameters themselves, with a sensitivity that has the exact count of a part in it.

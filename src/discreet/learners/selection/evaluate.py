@@ -14,7 +14,7 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import TARGET
-from discreet.learners.selection.scores import (
+from discreet.learners.selection.score_cells import (
     ASKED,
     FARTHEST,
     SCORE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,64 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.checks import check_positive, shown
 from discreet.core.errors import ParameterError
+from discreet.core.mechanism import Mechanism
 from discreet.fitting.task import Task
 from discreet.learners.selection.meta_estimator import MetaEstimator, last_has
 from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
+from discreet.questions.listed import OfListed
+from discreet.questions.question import Question
+from discreet.questions.transformation import Transformation
+from discreet.questions.transformed import transformed
+from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
-from discreet.trust.transformed_permit import ListedPermit, TransformedPermit
+
+Release = TypeVar("Release")
+
+
+class TransformedPermit(Permit):
+    """Another permit, for questions about its records after a transformation. It pays for nothing by itself.
+
+    Parameters
+    ----------
+    permit : Permit
+        Of the records before it.
+    by : Transformation
+        Public. Of each record by itself.
+    """
+
+    def __init__(self, permit: Permit, by: Transformation) -> None:
+        self._permit, self._by = permit, by
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """Release the answer to a question about transformed records, if the plan pays for it."""
+        return self._permit.ask(transformed(question, self._by), mechanism)
+
+    def random_state(self, given: Any) -> Any:
+        return self._permit.random_state(given)
+
+
+class ListedPermit(Permit):
+    """Another permit, for questions that need the values of columns of text. It pays for nothing by itself.
+
+    Parameters
+    ----------
+    permit : Permit
+        Of the records as they are.
+    lists : mapping of str to Category
+        Public. The values of each column, released before.
+    """
+
+    def __init__(self, permit: Permit, lists: Mapping[str, Category]) -> None:
+        self._permit, self._lists = permit, tuple(lists.items())
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """Release the answer to a question about these records, if the plan pays for it."""
+        return self._permit.ask(OfListed(question, self._lists), mechanism)
+
+    def random_state(self, given: Any) -> Any:
+        return self._permit.random_state(given)
+
 
 BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
 

@@ -14,7 +14,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.trees.grown_tree import (
+from discreet.learners.trees.grown_tree import GrownTree
+from discreet.learners.trees.growth_plan import (
     AtRandom,
     ByChoice,
     FromCounts,
@@ -23,7 +24,6 @@ from discreet.learners.trees.grown_tree import (
     LabelledTree,
     labelled_levels,
 )
-from discreet.learners.trees.tree import GrownTree
 from discreet.questions.columns.box import GUESS
 from discreet.questions.trees.forest_leaves import leaves_of
 from discreet.questions.trees.split_scores import Criterion

@@ -20,7 +20,7 @@ from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.trees.tree import GrownTree
+from discreet.learners.trees.grown_tree import GrownTree
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.questions.question import BoundedSum
 from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of

@@ -12,8 +12,8 @@ from discreet.core.events import Composed, Event
 from discreet.core.grid import Array
 from discreet.local.randomizer import Reports
 from discreet.local.rappor.count_regression import CountRegression
-from discreet.local.rappor.parameters import bloom_design
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_parameters import bloom_design
 
 OTHER = "(other)"
 MOST_CELLS = 2**12

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.core.grid import Array, Steps
-from discreet.local.rappor.parameters import RapporParameters
+from discreet.local.rappor.rappor_parameters import RapporParameters
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix

@@ -12,7 +12,7 @@ from discreet.core.checks import check_whole
 from discreet.core.events import DiscreteLoss, Event, LossTable, PureLoss, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.loss_cells import LossCells
-from discreet.local.rappor.parameters import ROUNDING, RapporParameters, bit_loss, log_ratio
+from discreet.local.rappor.rappor_parameters import ROUNDING, RapporParameters, bit_loss, log_ratio
 
 CLOSE = 1e-12  # losses that differ by less are merged, and count as the greater one
 MOST_REPORTS = 2**16

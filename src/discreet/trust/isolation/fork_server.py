@@ -29,7 +29,7 @@ from typing import NoReturn
 import numpy as np
 
 from discreet.trust.isolation.job import DONE, READY, START, Job, fill
-from discreet.trust.isolation.rehearsal import told
+from discreet.trust.isolation.rehearsed import told
 from discreet.trust.isolation.walls import filter_program, hide_files, loaded, lock_in, move_out, prefer_as_victim
 
 DRAWS = "numpy.random"

@@ -16,7 +16,7 @@ from discreet.schema.schema import Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.columns.arrow_column import read_matrix
 from discreet.trust.sources.columns.decoding import known
-from discreet.trust.sources.shield import shielded, shielded_all
+from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 
 

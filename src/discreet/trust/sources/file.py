@@ -22,7 +22,7 @@ from discreet.trust.sources.csv_file import RFC4180, CsvForm, csv_batches, csv_h
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine, file_literal, name
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.shield import check_reachable, shielded
+from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.stream import Stream
 
 Batch = TypeVar("Batch")

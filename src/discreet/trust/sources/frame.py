@@ -25,8 +25,8 @@ from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
 from discreet.trust.sources import source
 from discreet.trust.sources.columns import decoding, pandas_column
 from discreet.trust.sources.columns.decoding import bounded, known
-from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.kept_rows import Ranks, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
 

@@ -17,7 +17,7 @@ from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import MOST, UnitRows, pooled_sum, settled
 from discreet.trust.sources.columns.arrow_column import arrow, read_matrix
 from discreet.trust.sources.decoded_table import DecodedTable, cell_sums
-from discreet.trust.sources.shield import shielded
+from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import sliced
 
 

@@ -17,7 +17,7 @@ from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.relation import ENGINE_LOCK, Busy, Relation
-from discreet.trust.sources.shield import check_reachable
+from discreet.trust.sources.shielded import check_reachable
 from discreet.trust.sources.stream import Stream
 
 Answered = Callable[[str], list[tuple[Any, ...]]]

@@ -17,7 +17,7 @@ from discreet.trust.sources.columns.sql_column import decoded_columns
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, not_single, read_columns
-from discreet.trust.sources.shield import check_reachable
+from discreet.trust.sources.shielded import check_reachable
 from discreet.trust.sources.stream import Stream
 
 ENGINE_LOCK = threading.RLock()  # for all of them: which connection a relation is on cannot be found out

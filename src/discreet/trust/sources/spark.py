@@ -18,10 +18,10 @@ from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.columns.decoding import known
-from discreet.trust.sources.contributions import canonical_batches, choice, place
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
+from discreet.trust.sources.kept_rows import canonical_batches, choice, place
 from discreet.trust.sources.pooled import filled, unbounded, unit_rows
-from discreet.trust.sources.shield import check_reachable, shielded
+from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.source import Source, sliced
 
 Work = Callable[[Iterable[Any]], Iterator[Any]]

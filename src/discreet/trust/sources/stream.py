@@ -14,12 +14,12 @@ from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.columns.arrow_column import arrow, check_types, fulfilling, matrix
 from discreet.trust.sources.columns.decoding import known
-from discreet.trust.sources.contributions import Kept, canonical_batches, canonical_fields
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, not_single, read_columns
+from discreet.trust.sources.kept_rows import Kept, canonical_batches, canonical_fields
 from discreet.trust.sources.pooled import Pooled
-from discreet.trust.sources.shield import shielded, shielded_all
+from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 
 Read = Callable[[Sequence[str]], Iterable[Any]]

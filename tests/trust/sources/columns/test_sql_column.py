@@ -26,7 +26,7 @@ from discreet.trust.sources import stream
 from discreet.trust.sources.columns.arrow_column import canonical
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.file import parquet_query
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 WHOLE = {f"{sign}int{width}": width for sign in ("", "u") for width in (8, 16, 32, 64)}
 NUMBERS: list[Column] = [Number(-100, 100), Number(-1e30, 1e30), Number(-0.0, 7)]

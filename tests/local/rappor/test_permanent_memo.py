@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.local.rappor.parameters import RapporParameters, bloom_positions, bloom_rows
-from discreet.local.rappor.permanent import GoogleMemo, MemoFile, SecretMemo, derived, randomized
+from discreet.local.rappor.permanent_memo import GoogleMemo, MemoFile, SecretMemo, derived, randomized
+from discreet.local.rappor.rappor_parameters import RapporParameters, bloom_positions, bloom_rows
 from discreet.noise.deterministic import DeterministicBits
 
 SECRET = b"a secret of more than 16 bytes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from discreet.learners.trees.tree import GrownTree
+from discreet.learners.trees.grown_tree import GrownTree
 
 
 def test_leaves_that_agree_are_one() -> None:

@@ -10,8 +10,8 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.graphs.graph_data import graph_data
-from discreet.graphs.joins import degree_classes
-from discreet.graphs.synthesis import _Chain, drawn_with, synthetic_graph
+from discreet.graphs.joint_degrees import degree_classes
+from discreet.graphs.synthetic_graph import _Chain, drawn_with, synthetic_graph
 from discreet.mechanisms.graphs.subgraphs import Triangles
 from discreet.questions.graphs.graph_statistic import degrees_of
 from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles

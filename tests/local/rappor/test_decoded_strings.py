@@ -10,9 +10,9 @@ from scipy.sparse import csc_matrix
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.local.rappor.count_regression import sparse_lasso
-from discreet.local.rappor.decoding import decoded, discoveries, regression
-from discreet.local.rappor.parameters import bloom_design
+from discreet.local.rappor.decoded_strings import decoded, discoveries, regression
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_parameters import bloom_design
 
 RAPPOR = Rappor()
 STRINGS = [f"s{number}" for number in range(1, 201)]

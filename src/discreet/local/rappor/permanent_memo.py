@@ -18,7 +18,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.ledger.file_lock import locked
 from discreet.ledger.own_file import read_own, replace_own
-from discreet.local.rappor.parameters import BitRows, RapporParameters
+from discreet.local.rappor.rappor_parameters import BitRows, RapporParameters
 from discreet.noise.bernoulli import Coins, bernoulli
 from discreet.noise.bits import system_bits
 

@@ -9,8 +9,8 @@ import pytest
 
 from discreet.accounting import accountant
 from discreet.core.errors import ParameterError
-from discreet.local.rappor.dictionary import UnknownStrings
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.unknown_strings import UnknownStrings
 from discreet.noise.deterministic import DeterministicBits
 
 RAPPOR = Rappor(bits=32, hashes=2, cohorts=16, f=0.0, p=0.25, q=0.75)

@@ -21,7 +21,7 @@ from discreet.trust.permit import KEPT, TrustModel, check_ready
 Release = TypeVar("Release")
 
 
-class Filtered:
+class FilteredTrust:
     """Asks another trust model about the records that fulfil a condition.
 
     Whether a record fulfils it depends on that record alone, and rows beyond a unit's limit are left out before it is
@@ -54,10 +54,10 @@ class Filtered:
         """Whether the records can be read again by a schema that lists the values of more columns."""
         return self.curated and bool(getattr(self.trust, "rereads", False))
 
-    def listing(self, lists: Mapping[str, Category]) -> Filtered:
+    def listing(self, lists: Mapping[str, Category]) -> FilteredTrust:
         """The same records, with columns of text that are read as categories of these values."""
         trust: Any = self.trust
-        return Filtered(trust.listing(lists), self.condition)
+        return FilteredTrust(trust.listing(lists), self.condition)
 
     @property
     def asks_again(self) -> bool:

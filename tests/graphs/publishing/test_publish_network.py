@@ -19,7 +19,7 @@ from discreet.graphs.publishing.block_sampling import (
     sampled_edges,
     triangle_count,
 )
-from discreet.graphs.publishing.publish import publish_network
+from discreet.graphs.publishing.publish_network import publish_network
 from discreet.mechanisms.graphs.adjacency import adjacency_of
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.graphs.community_edges import cell

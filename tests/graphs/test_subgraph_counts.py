@@ -12,7 +12,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.graphs.degrees import choose_max_degree
 from discreet.graphs.graph_data import graph_data
-from discreet.graphs.subgraphs import clustering, k_stars, triangles
+from discreet.graphs.subgraph_counts import clustering, k_stars, triangles
 from discreet.mechanisms.graphs.subgraphs import KStars, Triangles
 
 EDGES = np.argwhere(np.triu(np.random.default_rng(1).random((300, 300)) < 0.1, 1))

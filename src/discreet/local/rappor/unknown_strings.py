@@ -15,7 +15,7 @@ from discreet.core.events import Composed, Event
 from discreet.core.grid import Steps
 from discreet.local.randomizer import Reports, refused
 from discreet.local.rappor.association import StringReports, association
-from discreet.local.rappor.decoding import Correction, DecodedStrings, decoded
+from discreet.local.rappor.decoded_strings import Correction, DecodedStrings, decoded
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.uniform import permutations
 

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.local.rappor.parameters import RapporParameters, all_positions, bloom_design, bloom_positions, bloom_rows
+from discreet.local.rappor.rappor_parameters import (
+    RapporParameters,
+    all_positions,
+    bloom_design,
+    bloom_positions,
+    bloom_rows,
+)
 
 SETTINGS = [(0.5, 0.5, 0.75), (0.45, 0.39, 0.61), (0.0, 0.225, 0.775), (0.25, 0.75, 0.5), (0.5, 0.0, 1.0)]
 

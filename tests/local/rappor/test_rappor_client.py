@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
-from discreet.local.rappor.client import RapporClient, client_reports, client_secret, cohort_from
-from discreet.local.rappor.permanent import GoogleMemo, MemoFile, SecretMemo
+from discreet.local.rappor.permanent_memo import GoogleMemo, MemoFile, SecretMemo
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_client import RapporClient, client_reports, client_secret, cohort_from
 from discreet.noise.deterministic import DeterministicBits
 
 SECRET = b"a secret of more than 16 bytes"

@@ -20,7 +20,7 @@ from discreet.trust.sources.frame import Frame
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import query_source
 from discreet.trust.sources.relation import Relation
-from discreet.trust.sources.shield import shielded
+from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import SparkFrame
 from discreet.trust.sources.stream import ArrowFrame

@@ -11,7 +11,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.graphs.graph_data import graph_data
-from discreet.graphs.joins import degree_classes, joint_degrees, weighted_triangles
+from discreet.graphs.joint_degrees import degree_classes, joint_degrees, weighted_triangles
 from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 
 EDGES = np.argwhere(np.triu(np.random.default_rng(2).random((120, 120)) < 0.3, 1))

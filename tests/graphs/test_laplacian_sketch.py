@@ -13,7 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.graphs.graph_data import graph_data
-from discreet.graphs.laplacian import laplacian_sketch
+from discreet.graphs.laplacian_sketch import laplacian_sketch
 from discreet.mechanisms.graphs.laplacian_sketch import published_pad
 
 EDGES = np.argwhere(np.triu(np.random.default_rng(2).random((120, 120)) < 0.5, 1))

@@ -16,8 +16,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.local.device_receipt import device_receipt
 from discreet.local.rappor.count_regression import CountRegression, FittedShares
-from discreet.local.rappor.parameters import bloom_design
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_parameters import bloom_design
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import draw_points
 from discreet.releases.release import check_confidence
@@ -87,7 +87,7 @@ class DecodedStrings(Tabular):
 
     Examples
     --------
-    >>> from discreet.local.rappor.decoding import decoded
+    >>> from discreet.local.rappor.decoded_strings import decoded
     >>> from discreet.local.rappor.rappor import Rappor
     >>> from discreet.noise.deterministic import DeterministicBits
     >>> rappor = Rappor(f=0.25, p=0.25, q=0.75)

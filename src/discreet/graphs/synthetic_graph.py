@@ -16,7 +16,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.graphs.asking import whole_graph
-from discreet.graphs.joins import degree_classes
+from discreet.graphs.joint_degrees import degree_classes
 from discreet.questions.graphs.graph_statistic import SortedDegrees, degrees_of
 from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 from discreet.releases.least_noise import least_noise

@@ -124,13 +124,13 @@ def canonical_batches(batches: Iterable[Any], schema: Schema, unit_type: Any = N
 
 
 def place(schema: Schema, unit: str = "u") -> str:
-    """The place of a row among its unit's, in SQL; see `contributions`."""
+    """The place of a row among its unit's, in SQL; see `kept_rows`."""
     order = ", ".join(f"c{i} NULLS FIRST" for i in range(len(schema.columns)))
     return f"row_number() OVER (PARTITION BY {unit} ORDER BY {order}) - 1 AS place"
 
 
 def choice(start: str, unit: Unit) -> str:
-    """Whether a row is kept, in SQL, where `start` is `contributions.start` in the same dialect."""
+    """Whether a row is kept, in SQL, where `start` is that of this file in the same dialect."""
     rows = most_rows(unit)
     return f"(place * least({rows}, size) + {start} % size) % size < {rows}"
 
@@ -141,7 +141,7 @@ def most_rows(unit: Unit) -> int:
 
 
 class Kept(DecodedTable):
-    """At most `unit.rows` rows of each unit, set aside at once; `contributions` says which.
+    """At most `unit.rows` rows of each unit, set aside at once; `kept_rows` says which.
 
     The records are read once, so that what is counted is what is kept. Only units that have too many rows are put in
     order.

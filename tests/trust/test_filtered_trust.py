@@ -32,7 +32,7 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.frame import Frame
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.trust.sources.tables import FORMS, NUMBERS, QUESTIONS, SCHEMA, UNITS, numbers_table, questions, table
 
 N = 3000

@@ -21,8 +21,8 @@ from discreet.core.neighbors import Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.sources import engine as engine_module
-from discreet.trust.sources.contributions import START, Kept, kept_rows, start, text_ranks
 from discreet.trust.sources.engine import engine
+from discreet.trust.sources.kept_rows import START, Kept, kept_rows, start, text_ranks
 from discreet.trust.sources.stream import Stream
 
 Rows = list[tuple[str, float, str | None]]

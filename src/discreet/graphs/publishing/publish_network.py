@@ -14,7 +14,7 @@ from discreet.core.grid import Array, Steps
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.degrees import likely_degrees
 from discreet.graphs.publishing.block_sampling import closed, fitted_edges, nearest_counts, pairs_of_blocks
-from discreet.graphs.publishing.network import PublishedNetwork
+from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.placed_groups import PlacedGroups
 from discreet.mechanisms.graphs.smooth_graph_count import SmoothGraphCount
