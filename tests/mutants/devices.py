@@ -70,7 +70,7 @@ MUTANTS = [
         ("np.trunc(inside * shrink)", "np.ceil(inside * shrink)"),
     ),
     *of(
-        "local/means/sphere_vector",
+        "local/means/privunit_vector",
         ("math.sqrt(self.size) / 2 + 1", "math.inf"),
         tests="local/means/test_vector_report.py",
     ),

@@ -1661,15 +1661,15 @@ MUTANTS = [
         tests=f"local/means/test_hybrid_report.py {REPORTS}",
     ),
     *of(
-        "local/means/sphere_vector",
+        "local/means/privunit_vector",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("turned = away ^ bernoulli(bits, len(vectors), self.lie)", "turned = away"),
-        tests=f"local/means/test_sphere_vector.py {REPORTS}",
+        tests=f"local/means/test_privunit_vector.py {REPORTS}",
     ),
     *of(
-        "local/means/sphere_vector",
+        "local/means/privunit_vector",
         ("return SphereReport(self.epsilon)", "return SphereReport(2 * self.epsilon)"),
-        tests=f"local/means/test_sphere_vector.py {REPORTS}",
+        tests=f"local/means/test_privunit_vector.py {REPORTS}",
     ),
     *of(
         "local/means/one_pass_sgd",
@@ -1687,7 +1687,7 @@ MUTANTS = [
     *of(
         "local/subspaces/product_report",
         ("half_size(self.size), self.radius**2)", "half_size(self.size), self.radius)"),
-        ("SphereVector(self.epsilon, half_size", "SphereVector(2 * self.epsilon, half_size"),
+        ("PrivUnitVector(self.epsilon, half_size", "PrivUnitVector(2 * self.epsilon, half_size"),
         tests=f"local/subspaces/test_product_report.py {REPORTS}",
     ),
     # query: what is planned comes from public facts alone, and is charged to nobody

@@ -180,7 +180,7 @@ class PrivateEstimator(BaseEstimator, ABC):
         return task_of_arrays(self.purpose, X, target, column, bounds, budget, self.categories, self.local)
 
     def _bounds(self) -> Any:
-        """Those of the features of arrays: from parameters, never from the data."""
+        """The bounds of the features of arrays: from parameters, never from the data."""
         return self.bounds
 
     def _target_column(self) -> Column:

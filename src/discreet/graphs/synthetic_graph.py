@@ -152,7 +152,7 @@ class _Chain:
         self._ends = edges.ravel().tolist()
 
     def run(self, rounds: int, rng: np.random.Generator) -> Steps:
-        """So many exchanges are tried."""
+        """Try this many exchanges."""
         if self._ends:
             picks, coins = rng.integers(0, len(self._ends), rounds).tolist(), rng.random((rounds, 6)).tolist()
             for step in tracked(rounds, "exchanges of edges"):

@@ -40,7 +40,7 @@ class Timed(PrivateEstimator):
     clock_: Array
 
     def _place(self, task: Task) -> int:
-        """Of the column of time."""
+        """The place of the column of time."""
         names = task.features
         place = names.index(self.time) if isinstance(self.time, str) and self.time in names else self.time
         if isinstance(place, str) or not 0 <= place < len(names):
@@ -48,7 +48,7 @@ class Timed(PrivateEstimator):
         return int(place)
 
     def _features(self, task: Task) -> tuple[str, ...]:
-        """All other columns."""
+        """The names of all columns except that of time."""
         place = self._place(task)
         return task.features[:place] + task.features[place + 1 :]
 

@@ -8,8 +8,8 @@ from .means.hybrid_report import PiecewiseReport as PiecewiseReport
 from .means.number_report import DuchiReport as DuchiReport
 from .means.one_pass_sgd import LocalSGDClassifier as LocalSGDClassifier
 from .means.one_pass_sgd import LocalSGDRegressor as LocalSGDRegressor
-from .means.sphere_vector import HalfSphereVector as HalfSphereVector
-from .means.sphere_vector import SphereVector as SphereVector
+from .means.privunit_vector import DuchiVector as DuchiVector
+from .means.privunit_vector import PrivUnitVector as PrivUnitVector
 from .oracles.generalized_randomized_response import GeneralizedRandomizedResponse as GeneralizedRandomizedResponse
 from .oracles.hadamard_response import HadamardResponse as HadamardResponse
 from .oracles.local_hashing import LocalHashing as LocalHashing
@@ -35,6 +35,6 @@ from .strings.prefix_extension import PrefixExtension as PrefixExtension
 from .subspaces.product_moments import ProductMoments as ProductMoments
 from .subspaces.product_moments import squared_sine as squared_sine
 from .subspaces.product_report import GaussianProducts as GaussianProducts
-from .subspaces.product_report import SphereProducts as SphereProducts
+from .subspaces.product_report import PrivUnitProducts as PrivUnitProducts
 
 __all__: list[str]

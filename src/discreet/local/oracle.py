@@ -187,6 +187,6 @@ class PureOracle(Oracle):
         return (np.asarray(self.support(tally), np.float64) / n - self.other) / (self.own - self.other)
 
     def variances(self, shares: Array, n: int) -> Array:
-        """Those of coins: `own` for the share that has the value, and `other` for the rest."""
+        """The variances of coins: `own` for the share that has the value, and `other` for the rest."""
         own, other = self.own, self.other
         return (shares * own * (1 - own) + (1 - shares) * other * (1 - other)) / (n * (own - other) ** 2)

@@ -22,9 +22,9 @@ RANDOMIZERS = {kind.kind: f"{kind.__module__}:{kind.__name__}" for kind in KINDS
         "two_point": "means.number_report:DuchiReport",
         "piecewise": "means.hybrid_report:PiecewiseReport",
         "hybrid": "means.hybrid_report:HybridReport",
-        "sphere_vector": "means.sphere_vector:SphereVector",
-        "half_sphere_vector": "means.sphere_vector:HalfSphereVector",
-        "sphere_products": "subspaces.product_report:SphereProducts",
+        "sphere_vector": "means.privunit_vector:PrivUnitVector",
+        "half_sphere_vector": "means.privunit_vector:DuchiVector",
+        "sphere_products": "subspaces.product_report:PrivUnitProducts",
         "gaussian_products": "subspaces.product_report:GaussianProducts",
     }.items()
 }
@@ -59,7 +59,7 @@ def randomizer_of(parameters: Any) -> Randomizer:
 
 
 def _made(kind: type[Randomizer], how: dict[str, Any]) -> Randomizer:
-    """With these parameters, of which those that follow from the others must be right."""
+    """A randomiser of this kind; parameters that follow from others must be right."""
     follow = {field.name for field in dataclasses.fields(kind) if not field.init}
     made = kind(**{name: value for name, value in how.items() if name not in follow})
     _ = made.fingerprint, made.derived, made.form  # all that devices need can be computed

@@ -84,19 +84,15 @@ class CuratorsView(Secret):
 
     @property
     def schema(self) -> Schema:
-        """Of the records."""
         return self._source.schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """All rows, batch by batch."""
         return self._batched.batches(columns)
 
     def everything(self, columns: Sequence[str]) -> Array:
-        """All rows in one matrix."""
         return self._batched.everything(columns)
 
     def edges(self) -> Steps:
-        """All edges of a graph."""
         if not isinstance(self._source, Edges):
             obstacle = f"{type(self._source).__name__} is a table and no graph"
             raise NotPermitted("a whole graph", obstacle, "Open the edges with discreet.graphs.graph_data.", KEPT)

@@ -181,7 +181,6 @@ class Party(Held):
 
     @property
     def name(self) -> str:
-        """Its name."""
         return self.identity.name
 
     def hello(self) -> Signed:

@@ -166,7 +166,7 @@ class RandomStopping:
             self._tried(trust, bits)
 
     def worst_neighbors(self) -> NeighborPair:
-        """No record, and one."""
+        """No record, and a single one."""
         rows = np.zeros((1, len(self.schema.columns)))
         return NeighborPair(*(Records(some, 1, Neighbors.ADD_REMOVE) for some in (rows[:0], rows)))
 
@@ -197,7 +197,7 @@ def stopped(prices: tuple[Event, ...], stop: float) -> RenyiLoss:
 
 
 def _divergence(price: Event, order: float) -> float:
-    """Of one trial."""
+    """The Renyi divergence of one trial."""
     found = renyi(price, order)
     if found.delta > 0:
         raise ParameterError(ASKED, "a trial has a delta of its own", "Use learners with noise that has none.")

@@ -19,7 +19,7 @@ ASKED = "a run on all records"
 
 
 class RecordsRun(Protocol):
-    """What is run, with its price: both follow from one plan."""
+    """A computation on records with its price; both follow from one plan."""
 
     @property
     def event(self) -> Event:
@@ -75,7 +75,7 @@ class CuratedRun:
         return self.run.made(answer.values, bits)
 
     def worst_neighbors(self) -> NeighborPair:
-        """No record, and one."""
+        """No record, and a single one."""
         return NeighborPair(*(Records(np.zeros((n, 1)), 1, Neighbors.ADD_REMOVE) for n in (0, 1)))
 
 

@@ -42,7 +42,7 @@ class KeptArtefact:
 
     @classmethod
     def of(cls, artefact: Artefact, asked: str | None = None, where: str | None = None) -> KeptArtefact:
-        """What is kept of an artefact."""
+        """Keep an artefact, or its digest where it is too large."""
         values = {name: _encoded(value) for name, value in artefact.items()}
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return cls(values if len(text) <= MOST else None, asked, sha256(text.encode()).hexdigest(), where)
@@ -82,7 +82,7 @@ class Stored:
 
     @property
     def digests(self) -> set[str | None]:
-        """All that was asked."""
+        """The digests of all questions that were asked."""
         return {asked for asked, _ in self.releases} | ({self.artefact.asked} if self.artefact is not None else set())
 
     def add(self, asked: str, release: Any) -> None:

@@ -10,9 +10,9 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.means.hybrid_report import CELLS, HybridReport
-from discreet.local.means.sphere_vector import STEPS, HalfSphereVector, SphereVector
+from discreet.local.means.privunit_vector import STEPS, DuchiVector, PrivUnitVector
 from discreet.local.means.vector_report import FAR, ReportReach
-from discreet.local.subspaces.product_report import GaussianProducts, SphereProducts
+from discreet.local.subspaces.product_report import GaussianProducts, PrivUnitProducts
 from discreet.noise.deterministic import DeterministicBits
 
 
@@ -29,7 +29,7 @@ def test_what_lies_beyond_is_moved_inside_and_all_else_stays() -> None:
 
 def test_one_message_moves_a_mean_by_no_more_than_its_reach() -> None:
     """Eight deviations of one report in one number; four bytes have room for 2,000."""
-    for randomizer in (SphereVector(1.0, 20), SphereProducts(1.0, 5), GaussianProducts(1.0, 5)):
+    for randomizer in (PrivUnitVector(1.0, 20), PrivUnitProducts(1.0, 5), GaussianProducts(1.0, 5)):
         size = randomizer.form.shape[0]
         largest, one = math.floor(randomizer.reach.number), np.zeros((1, size), np.int32)
         one[0, 0] = largest
@@ -46,7 +46,7 @@ def test_one_message_moves_a_mean_by_no_more_than_its_reach() -> None:
 
 def test_a_direction_has_the_length_of_one() -> None:
     for size in (1, 2, 300):
-        randomizer = HalfSphereVector(1.0, size)
+        randomizer = DuchiVector(1.0, size)
         reports = randomizer.reports([randomizer.worst_pair.first] * 50, DeterministicBits(1))
         randomizer.accepted(reports)
         long, short = (reports * 1.001).astype(np.int32), (reports * 0.999).astype(np.int32)

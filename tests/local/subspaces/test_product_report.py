@@ -14,7 +14,7 @@ from discreet.learners import PCA
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.local.aggregator import Aggregator
 from discreet.local.subspaces.product_moments import squared_sine
-from discreet.local.subspaces.product_report import GaussianProducts, SphereProducts, product_vectors
+from discreet.local.subspaces.product_report import GaussianProducts, PrivUnitProducts, product_vectors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Schema
 from discreet.trust.local import Local
@@ -22,7 +22,7 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.local.subspaces.product_trial import check_law, check_refusals, check_subspace, elongated
 
-BY_SPHERE = [SphereProducts(1.0), SphereProducts(2.0, size=3, radius=3.0)]
+BY_SPHERE = [PrivUnitProducts(1.0), PrivUnitProducts(2.0, size=3, radius=3.0)]
 BY_NOISE = [GaussianProducts(1.0), GaussianProducts(2.0, size=4, radius=3.0, failure=1e-4)]
 RANDOMIZERS = [*BY_SPHERE, *BY_NOISE]
 
@@ -41,8 +41,8 @@ def test_estimates_are_unbiased_with_the_noise_they_say() -> None:
 
 def test_subspaces_are_found_and_by_points_of_a_sphere_with_less_noise() -> None:
     check_subspace(GaussianProducts)
-    check_subspace(SphereProducts)
-    assert SphereProducts(1.0, 50).stddev < 0.5 * GaussianProducts(1.0, 50).stddev
+    check_subspace(PrivUnitProducts)
+    assert PrivUnitProducts(1.0, 50).stddev < 0.5 * GaussianProducts(1.0, 50).stddev
 
 
 def test_the_learner_agrees_under_local_trust() -> None:
@@ -50,7 +50,7 @@ def test_the_learner_agrees_under_local_trust() -> None:
     rows = elongated(20_000, 6, 2)
     data = PrivateData(Local(Matrix(rows, Schema.numeric(-1.0, 1.0, 6))), MemoryLedger(Budget(4.0, 1e-6)))
     learned = PCA(2, epsilon=4.0, delta=1e-6).fit(data).components_
-    for randomizer in (SphereProducts(4.0, 6), GaussianProducts(4.0, 6)):
+    for randomizer in (PrivUnitProducts(4.0, 6), GaussianProducts(4.0, 6)):
         collector = Aggregator(randomizer, simulated=True)
         collector.add(randomizer.reports(rows, DeterministicBits(1)))
         assert squared_sine(collector.estimate().components(2), learned) < 0.1

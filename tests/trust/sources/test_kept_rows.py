@@ -22,7 +22,7 @@ from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.sources import engine as engine_module
 from discreet.trust.sources.engine import engine
-from discreet.trust.sources.kept_rows import START, Kept, kept_rows, start, text_ranks
+from discreet.trust.sources.kept_rows import START, KeptRows, kept_rows, start, text_ranks
 from discreet.trust.sources.stream import Stream
 
 Rows = list[tuple[str, float, str | None]]
@@ -60,7 +60,7 @@ def by_engine(rows: Rows, most: int) -> Counter[tuple[str, float, str | None]]:
     arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
     connection = engine()
     records = connection.from_arrow(pa.table(arrays, names=["u", "c0", "c1", "c2"]))
-    Kept("read", connection, records, schema, Unit("user", column="who", rows=most))
+    KeptRows("read", connection, records, schema, Unit("user", column="who", rows=most))
     return Counter(connection.execute("SELECT c2, c0, c1 FROM kept").fetchall())
 
 

@@ -94,7 +94,7 @@ def fitted_edges(counts: Steps, blocks: Steps, weights: Array, generator: np.ran
 
 
 def _possible(counts: Steps, blocks: Steps, number: int) -> Steps:
-    """No more edges than a cell has pairs of nodes."""
+    """Counts of edges, none above the number of pairs of nodes in its cell."""
     sizes = np.bincount(blocks, minlength=number)
     low, high = pairs_of_blocks(number).T
     most = np.where(low == high, sizes[low] * (sizes[low] - 1) // 2, sizes[low] * sizes[high])
@@ -166,14 +166,14 @@ def closed(
 
 
 def _absent(keys: Steps, nodes: int, swaps: Steps) -> Steps:
-    """Those that make no edge that is there."""
+    """The swaps that make no edge that exists already."""
     new = _keys(swaps, nodes, NEW)
     there = keys[np.minimum(np.searchsorted(keys, new), len(keys) - 1)] == new
     return np.asarray(swaps[~there.any(axis=1)])
 
 
 def _improving(graph: Any, swaps: Steps, power: float) -> Steps:
-    """Those after which the ends of edges are more alike."""
+    """The swaps after which the ends of edges are more alike."""
     u, v, x, y = swaps.T
     scaled = diags_array(np.maximum(np.diff(graph.indptr), 1.0) ** -power) @ graph
     gain = _alike(scaled, u, v) + _alike(scaled, x, y) - _alike(scaled, u, x) - _alike(scaled, v, y)

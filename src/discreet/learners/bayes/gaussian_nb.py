@@ -77,7 +77,7 @@ class MomentsPlan:
 
 
 def moments_of(task: Task, some: tuple[str, ...], radius: float, norm: Norm) -> BoundedSum:
-    """Those of these features, class by class."""
+    """The sum of moments of these features, class by class."""
     return class_moments_of(task.schema, some, str(task.target), radius, SQUARE, norm)
 
 

@@ -163,7 +163,6 @@ def weighted_means(points: Array, weights: Array, clusters: int, rng: np.random.
 
 
 def _squares(points: Array, centers: Array) -> Array:
-    """Squared distances."""
     found: Array = cdist(points, centers, "sqeuclidean")
     return found
 

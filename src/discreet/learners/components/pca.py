@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, OneByOne, PlaceSearch, Power, Sulq
+from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, LocationSearch, OneByOne, Power, Sulq
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.vectors.coordinates import SHORTEST
 from discreet.releases.shares import SharedPlan
@@ -128,13 +128,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
         task.check_enough(self.purpose, self.n_components or 1)
-        return self._search(task).plan(PlaceSearch(task, self.radius).shares())
+        return self._search(task).plan(LocationSearch(task, self.radius).shares())
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """Ask for the place of the records, then for the components around it."""
+        """Ask for the location of the records, then for the components around it."""
         noises, search = iter(plan.noises), self._search(task)
-        place = PlaceSearch(task, self.radius).found(permit, noises)
-        found, origin = search.found(place, permit, noises), search.origin(place)
+        location = LocationSearch(task, self.radius).found(permit, noises)
+        found, origin = search.found(location, permit, noises), search.origin(location)
         total = None if found.total is None else max(found.total, np.finfo(float).tiny)
         return {
             "components_": found.vectors,
@@ -162,9 +162,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         components = np.eye(len(features))[:size] if fitted is None else fitted["components_"]
         offsets = np.zeros(size) if fitted is None else -components @ fitted["mean_"]
         outputs: list[KeptColumn | Computed] = [KeptColumn(name) for name in schema.columns if name not in features]
-        for place, (weights, offset) in enumerate(zip(components, offsets, strict=True)):
+        for location, (weights, offset) in enumerate(zip(components, offsets, strict=True)):
             terms = tuple(ColumnTerm(name, float(weight)) for name, weight in zip(features, weights, strict=True))
-            outputs.append(Computed(f"pca{place}", terms, float(offset), Number(-reach, reach)))
+            outputs.append(Computed(f"pca{location}", terms, float(offset), Number(-reach, reach)))
         return Transformation(schema, tuple(outputs))
 
     def inverse_transform(self, X: Any) -> Array:

@@ -115,7 +115,7 @@ class KernelSVC(RiskMinimizer):
         return 2 * int(self.n_components)
 
     def reach(self, task: Task) -> float:
-        """Their length: cosines and sines of the same angles."""
+        """The length of a row of Fourier features: cosines and sines of the same angles."""
         return 1.0
 
     def learn(self, task: Task, plan: RiskPlan, permit: Permit) -> Artefact:

@@ -87,7 +87,7 @@ class Perceptron(LinearClassifier):
         return np.eye(1 if classes == 2 else classes)
 
     def curvature(self, variance: float, classes: int) -> float:
-        """None: the loss is linear on either side."""
+        """Zero, since the loss is linear on either side."""
         return 0.0
 
     def plan(self, task: Task) -> StagedPlan:

@@ -90,7 +90,7 @@ class RiskMinimizer(ScoredClassifier):
         return task.data.public_size or self.expected_size
 
     def _places(self, task: Task) -> range:
-        """Of the classes that have a score."""
+        """The places of the classes that have a score."""
         classes = task.classes
         return range(1 if classes == 2 else 0, classes)
 

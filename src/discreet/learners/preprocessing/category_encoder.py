@@ -182,6 +182,6 @@ class OrdinalEncoder(CategoryEncoder):
 
 
 def _placed(name: str, values: int, most: int) -> Computed:
-    """One more than the place, where there is one, less one; there are so many values, and at most so many."""
+    """A column of places: each value's place in the list, and -1 where there is none."""
     terms = tuple(ColumnTerm(name, place + 1.0, place) for place in range(values))
     return Computed(name, terms, -1.0, Number(-1.0, max(most - 1.0, 0.0)))

@@ -43,7 +43,7 @@ ASIDE = 0.4987  # near one half, so that rounding has nearly no bias; not so nea
 
 
 def residual_schema(target: str, number: Number) -> Schema:
-    """Of a target, and of residuals, which lie between plus and minus the distance of its bounds."""
+    """The schema of a target and of residuals, which lie between plus and minus the width of its bounds."""
     width = number.upper - number.lower
     return Schema({target: number, RESIDUAL: Number(-width, width)})
 
@@ -159,7 +159,6 @@ class RegressionEvaluation(Tabular):
         return self._estimate("mean residual", lambda sums: self._width * sums[2] / _count(sums))
 
     def tabulated(self) -> Columns:
-        """All of them."""
         found = [self.r2, self.mse, self.bias]
         return Columns({"measure": [one.name for one in found]}, (series_of("value", found),))
 
@@ -171,7 +170,7 @@ class RegressionEvaluation(Tabular):
         return self._width**2 * float(sums[4] / _count(sums) + 1) / 2
 
     def _estimate(self, name: str, of: Callable[[Array], float], ends: Number = ENDLESS) -> Estimate:
-        """With its derivatives by the sums, from differences."""
+        """An estimate of a function of the sums; its derivatives are found by differences."""
         sums, step = self.released.values, math.sqrt(np.finfo(float).eps) * _count(self.released.values)
         weights = np.array([(of(sums + d) - of(sums - d)) / (2 * step) for d in step * np.eye(len(sums))])
         figure = Figure(min(max(float(of(sums)), ends.lower), ends.upper), weights)

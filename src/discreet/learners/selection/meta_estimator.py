@@ -48,7 +48,7 @@ class MetaEstimator(PrivateEstimator):
 
     @abstractmethod
     def _fitted(self, rows: Any) -> tuple[Any, Any]:
-        """The same when it is fitted, and the rows as it takes them."""
+        """The estimator that predicts, once it is fitted, and the rows in the form that it takes."""
 
     @property
     def others(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -125,7 +125,7 @@ def check(learner: Any, X: Any, scoring: Scoring | None) -> None:
 
 
 def own_score(model: Any, X: Any, y: Any) -> float:
-    """That of the learner itself."""
+    """The score that the learner itself has."""
     return float(model.score(X) if y is None else model.score(X, y))
 
 

@@ -127,7 +127,7 @@ def row_by_row(compute: Compute, rows: Any, alone: bool) -> Array:
 
 
 def taken(rows: Any, part: NDArray[np.intp]) -> Any:
-    """Some of the rows."""
+    """The rows at these places, of an array or a data frame."""
     return rows.iloc[part] if hasattr(rows, "iloc") else rows[part]
 
 

@@ -136,7 +136,7 @@ def values_of(records: Array, schema: Schema, features: tuple[str, ...]) -> NDAr
 
 
 def _linear_cells(model: Any, schema: Schema, target: str, bins: int) -> BoundedSum:
-    """The same for parties, who run no code of the asker: for two classes and a linear score, as a recipe."""
+    """`cells_of` for parties, who run no code of the asker: for two classes and a linear score, as a recipe."""
     steps = [step for _, step in getattr(model, "steps_", [("", model)])]
     last, by, before = steps[-1], [], schema
     if not hasattr(last, "coef_") or len(model.classes_) != 2:

@@ -47,7 +47,6 @@ class Growth:
 
     @property
     def root(self) -> Trees:
-        """A tree without a split."""
         return Trees(np.zeros((1, 0)), np.zeros((1, 0)))
 
     def marginals(self, tree: Trees, norm: Norm) -> BoundedSum:
@@ -107,7 +106,7 @@ class FromCounts:
 
     @classmethod
     def of(cls, growth: Growth) -> FromCounts:
-        """In l1 or l2, whichever needs less noise."""
+        """Calibrate the noise, in l1 or l2, whichever needs less."""
         task, levels = growth.task, growth.levels
         plans = [cls(growth, calibrate(Laplace(), task.budget, levels), "l1")]
         if task.budget.delta > 0:
@@ -174,7 +173,7 @@ class AtRandom:
 
     @classmethod
     def of(cls, growth: Growth, random_state: Any) -> AtRandom:
-        """With the least noise in l1."""
+        """Calibrate the noise on the leaves, in l1."""
         nodes = np.zeros((1, 2**growth.levels - 1))
         counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), growth.task.budget)
         return cls(growth, counts.noise, random_state)
@@ -214,7 +213,7 @@ class LabelledTree:
 
     @classmethod
     def of(cls, growth: Growth, random_state: Any) -> LabelledTree:
-        """By permute-and-flip, with the whole budget."""
+        """Calibrate the choice, by permute-and-flip, to the whole budget."""
         classes, leaves = growth.task.classes, 2**growth.levels
         if classes**leaves > MOST_LABELLED:
             raise ParameterError(

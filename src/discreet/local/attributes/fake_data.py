@@ -75,7 +75,7 @@ class FakeData(Randomizer):
 
     @cached_property
     def oracles(self) -> tuple[_HiddenAttribute, ...]:
-        """One for each attribute."""
+        """An oracle for each attribute."""
         return tuple(_HiddenAttribute(self.epsilon, domain, len(self.domains)) for domain in self.domains)
 
     @property

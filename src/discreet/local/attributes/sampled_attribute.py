@@ -86,7 +86,7 @@ class SampledAttribute(Randomizer):
 
     @cached_property
     def oracles(self) -> tuple[Oracle, ...]:
-        """One for each attribute."""
+        """An oracle for each attribute."""
         pairs = zip(self.kinds, self.domains, strict=True)
         return tuple(BY_KIND[kind](self.epsilon, domain) for kind, domain in pairs)
 
@@ -180,7 +180,7 @@ class SampledAttribute(Randomizer):
 
     @cached_property
     def _shapes(self) -> list[tuple[int, ...]]:
-        """Of the tally of each attribute."""
+        """The shape of the tally of each attribute."""
         return [oracle.tallied(np.empty((0, *oracle.form.shape), oracle.form.base)).shape for oracle in self.oracles]
 
     def _parts(self, tally: Steps) -> list[Steps]:

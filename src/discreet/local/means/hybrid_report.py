@@ -81,7 +81,7 @@ class PiecewiseReport(NumberReport):
         return np.asarray((reports - middle) * (2 / (CELLS - self.window) / self.slope))
 
     def variance(self, square: float) -> float:
-        """Of the continuous form, which differs by less than 2**-18 of itself."""
+        """The variance of the continuous form; the relative difference is less than 2**-18."""
         less = math.expm1(self.epsilon / 2)
         return square / less + (less + 4) / (3 * less**2)
 
@@ -154,7 +154,7 @@ class HybridReport(NumberReport):
         return np.where(bit, self.bit.unbiased(reports == CELLS + 1), self.cell.unbiased(np.where(bit, 0, reports)))
 
     def variance(self, square: float) -> float:
-        """Of the mixture: both have the same mean."""
+        """The variance of the mixture; both parts have the same mean."""
         return self.cells * self.cell.variance(square) + (1 - self.cells) * self.bit.variance(square)
 
     def score(self, reports: Reports) -> Steps:

@@ -59,7 +59,7 @@ class NumberReport(Randomizer):
 
     @abstractmethod
     def variance(self, square: float) -> float:
-        """Of one estimate, for numbers in [-1, 1] with this mean square."""
+        """The variance of one estimate, for numbers in [-1, 1] with this mean square."""
 
     @property
     def worst_pair(self) -> WorstPair:

@@ -21,7 +21,7 @@ from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
-from discreet.local.means.sphere_vector import SphereVector
+from discreet.local.means.privunit_vector import PrivUnitVector
 from discreet.questions.all_records import AllRecords
 from discreet.trust.permit import Permit
 from discreet.trust.run import ReportedRun
@@ -77,7 +77,7 @@ class OnePassSGD(PrivateEstimator):
         check_positive(self.purpose, "radius", self.radius, 2.0**-400, 2.0**400)
         check_positive(self.purpose, "coefficient_radius", self.coefficient_radius, 2.0**-400, 2.0**400)
 
-    def plan(self, task: Task) -> SphereVector:
+    def plan(self, task: Task) -> PrivUnitVector:
         if not task.data.local:
             raise NotPermitted(
                 self.purpose,
@@ -87,9 +87,9 @@ class OnePassSGD(PrivateEstimator):
         if task.data.condition is not None:
             obstacle = f"everybody takes a turn, whether or not {task.data.condition}"
             raise NotPermitted(self.purpose, obstacle, "Leave out the condition.")
-        return SphereVector(task.budget.epsilon * (1 - HEADROOM), len(task.features) + 1, LONGEST)
+        return PrivUnitVector(task.budget.epsilon * (1 - HEADROOM), len(task.features) + 1, LONGEST)
 
-    def learn(self, task: Task, plan: SphereVector, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: PrivUnitVector, permit: Permit) -> Artefact:
         """Ask people in turn, and give the model in their own units."""
         lower, upper = self.target_ends(task)
         run = OnePass(plan, self.slopes, float(self.radius), float(self.coefficient_radius), lower, upper)
@@ -113,7 +113,7 @@ class OnePass:
 
     Parameters
     ----------
-    report : SphereVector
+    report : PrivUnitVector
         Public. What each person reports the own gradient by.
     slopes : callable
         Public. The derivatives of losses, of margins and targets in [-1, 1].
@@ -123,7 +123,7 @@ class OnePass:
         Public. What becomes -1 and 1 of the target.
     """
 
-    report: SphereVector
+    report: PrivUnitVector
     slopes: Callable[[Array, Array], Array]
     radius: float
     coefficient_radius: float
@@ -175,7 +175,7 @@ def batches(people: int) -> int:
 class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
     """Logistic regression for two classes, with nobody to trust.
 
-    Every person gets the model of the moment and reports the gradient of the own loss by `SphereVector`, once. The
+    Every person gets the model of the moment and reports the gradient of the own loss by `PrivUnitVector`, once. The
     excess of the mean loss is at most of the order R sqrt(d / n) / epsilon: many people are needed for many features.
     `fit` plays all people in one process.
 
@@ -193,7 +193,7 @@ class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
 
     Guarantee
     ---------
-    That of one `SphereVector` for each person, where one record is replaced by any other: nobody reports twice.
+    That of one `PrivUnitVector` for each person, where one record is replaced by any other: nobody reports twice.
     Duchi, Jordan and Wainwright 2018, section 4.2.
 
     Examples
@@ -226,7 +226,7 @@ class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
         self.epsilon = epsilon
         self.delta = delta
 
-    def plan(self, task: Task) -> SphereVector:
+    def plan(self, task: Task) -> PrivUnitVector:
         if task.classes != 2:
             raise ParameterError(self.purpose, f"there are {task.classes} classes", "Give two labels.")
         return super().plan(task)
@@ -257,7 +257,7 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
 
     Guarantee
     ---------
-    That of one `SphereVector` for each person, where one record is replaced by any other: nobody reports twice.
+    That of one `PrivUnitVector` for each person, where one record is replaced by any other: nobody reports twice.
     Duchi, Jordan and Wainwright 2018, section 4.2.
 
     Examples
@@ -294,7 +294,7 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
         number = task.schema.number(str(task.target))
         return number.lower, number.upper
 
-    def learn(self, task: Task, plan: SphereVector, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: PrivUnitVector, permit: Permit) -> Artefact:
         """Ask people in turn, and give the model in the units of the target."""
         lower, upper = self.target_ends(task)
         found, half = super().learn(task, plan, permit), (upper - lower) / 2

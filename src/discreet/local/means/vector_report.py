@@ -112,7 +112,7 @@ class VectorReport(Randomizer):
     @property
     @abstractmethod
     def stddev(self) -> float:
-        """Of the estimate from one report, in each coordinate, at most."""
+        """The standard deviation of the estimate from one report, in each coordinate, at most."""
 
     @property
     @abstractmethod

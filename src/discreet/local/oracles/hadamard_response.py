@@ -69,7 +69,7 @@ class HadamardResponse(CodeOracle):
 
     @cached_property
     def order(self) -> int:
-        """Of each matrix: a power of two. Its first row is left out, since it has no minus sign."""
+        """The order of each matrix, a power of two. Its first row is left out, since it has no minus sign."""
         return 1 << (-(-self.size // self.blocks)).bit_length()
 
     @property
@@ -123,14 +123,14 @@ class HadamardResponse(CodeOracle):
         return hadamard(tally.reshape(self.blocks, self.order))[block, row] / (n * self._contrast)
 
     def variances(self, shares: Array, n: int) -> Array:
-        """Of signs that are 0 outside the block, and whose mean is 0 for other values."""
+        """The variances of signs that are 0 outside the block, and whose mean is 0 for other values."""
         block, _ = self._block_and_row(np.arange(self.size))
         inside = np.bincount(block, shares, self.blocks)[block] if self.blocks > 1 else 1.0
         signs = inside * (self.high + self.low) * self.inside + (1 - inside) * self.low * self.order
         return (signs / self._contrast**2 - shares) / n
 
     def estimated_variances(self, tally: Steps, n: int, found: Array) -> Array:
-        """With the share of reports in each block counted, and not estimated from the shares of its values."""
+        """The variances; the share of reports in each block is counted, not estimated from the shares of its values."""
         block, _ = self._block_and_row(np.arange(self.size))
         signs = tally.reshape(self.blocks, self.order).sum(axis=1)[block] / n
         return (signs / self._contrast**2 - np.clip(found, 0.0, 1.0)) / n

@@ -85,7 +85,7 @@ class Sketch(Oracle):
         return (sums / (n * self.contrast) - 1 / self.cells) * self.cells / (self.cells - 1)
 
     def variances(self, shares: Array, n: int) -> Array:
-        """Those of the reports, and those of the collisions, over the choice of hash functions."""
+        """The variances of the reports and of the collisions, over the choice of hash functions."""
         return self._variances(shares, float(np.square(shares).sum()), n)
 
     def estimated_variances(self, tally: Steps, n: int, found: Array) -> Array:

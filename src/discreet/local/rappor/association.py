@@ -70,7 +70,7 @@ class StringReports:
         return np.exp(logs - logs.max(axis=1, keepdims=True))
 
     def _filters(self) -> Array:
-        """Of the candidates, for each cohort and bit."""
+        """The Bloom filters of the candidates, for each cohort and bit."""
         design = bloom_design(self.rappor, self.candidates).toarray()
         return np.asarray(design).reshape(self.rappor.cohorts, self.rappor.bits, -1)
 
@@ -158,7 +158,7 @@ def association(first: StringReports, second: StringReports, *, max_iter: int = 
 
 
 def _fixed_point(step: Callable[[Array], Array], shares: Array, max_iter: int, tol: float) -> Array:
-    """Where a step of expectation and maximisation changes nothing, with Varadhan and Roland's 2008 extrapolation."""
+    """The fixed point of expectation-maximisation, with the extrapolation of Varadhan and Roland 2008."""
     for _ in range(max_iter):
         once = step(shares)
         twice = step(once)

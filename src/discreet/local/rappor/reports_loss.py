@@ -155,7 +155,7 @@ def _repeated(event: Event, times: int) -> Event:
 
 
 def _three_points(parameters: RapporParameters, top: float) -> DiscreteLoss:
-    """Of one report: the two bits differ as in the value, or as in the other, or not at all."""
+    """The loss of one report: the two bits differ as in the value, or as in the other, or not at all."""
     one, other = parameters.one_if_set, parameters.one_if_clear
     like, unlike = max(one * (1 - other), other * (1 - one)), min(one * (1 - other), other * (1 - one))
     like = min(1.0, like * (1 + ROUNDING))

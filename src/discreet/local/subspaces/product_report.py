@@ -18,7 +18,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss
 from discreet.core.grid import Array, Steps
 from discreet.local.device_receipt import device_receipt
-from discreet.local.means.sphere_vector import SphereVector
+from discreet.local.means.privunit_vector import PrivUnitVector
 from discreet.local.means.vector_report import ReportReach, mean_misfit
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.local.subspaces.product_moments import ProductMoments
@@ -100,7 +100,7 @@ class ProductReport(Randomizer):
     @property
     @abstractmethod
     def stddev(self) -> float:
-        """Of the noise of one report, in each number of the half vector."""
+        """The standard deviation of the noise of one report, in each number of the half vector."""
 
     @property
     def delta(self) -> float:
@@ -110,7 +110,7 @@ class ProductReport(Randomizer):
     @property
     @abstractmethod
     def reach(self) -> ReportReach:
-        """Of the reports."""
+        """How far reports can reach."""
 
     @abstractmethod
     def randomized(self, products: Array, bits: Bits) -> Array:
@@ -175,28 +175,28 @@ class ProductReport(Randomizer):
 
 
 @dataclass(frozen=True)
-class SphereProducts(ProductReport):
+class PrivUnitProducts(ProductReport):
     """Report x x' by a Gaussian vector that leans towards it: the default for subspaces.
 
     Pure, and at epsilon 1 with less than half the noise of `GaussianProducts` with a delta of 1e-6.
 
     Guarantee
     ---------
-    That of `SphereVector`, of which it is one report: pure, epsilon, where one vector is replaced by any other. Wang
+    That of `PrivUnitVector`, of which it is one report: pure, epsilon, where one vector is replaced by any other. Wang
     and Xu 2020 with the report of Bhowmick, Duchi, Freudiger, Kapoor and Rogers 2018.
 
     Examples
     --------
-    >>> round(SphereProducts(epsilon=1.0, size=20).stddev, 2)
+    >>> round(PrivUnitProducts(epsilon=1.0, size=20).stddev, 2)
     2.52
     """
 
     kind: ClassVar[str] = "sphere_products"
 
     @cached_property
-    def vector(self) -> SphereVector:
+    def vector(self) -> PrivUnitVector:
         """The report of a half vector."""
-        return SphereVector(self.epsilon, half_size(self.size), self.radius**2)
+        return PrivUnitVector(self.epsilon, half_size(self.size), self.radius**2)
 
     @property
     def event(self) -> Event:
@@ -227,7 +227,7 @@ ROUNDING = 2.0**-40  # of float64 in a product, relative to the squared radius
 class GaussianProducts(ProductReport):
     """Report x x' with Gaussian noise in every product.
 
-    `SphereProducts` is pure and has less noise unless delta is large; this is the form that others compare with.
+    `PrivUnitProducts` is pure and has less noise unless delta is large; this is the form that others compare with.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class GaussianProducts(ProductReport):
 
     @property
     def reach(self) -> ReportReach:
-        """Of products that are at most the squared radius long together, of their rounding, and of noise."""
+        """The reach of products (together at most the squared radius long), of their rounding, and of noise."""
         size = half_size(self.size)
         return ReportReach.of_gaussian(self.stddev / self.unit, size, self.radius**2 / self.unit + math.sqrt(size))
 

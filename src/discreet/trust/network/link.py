@@ -148,7 +148,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def address_of(server: asyncio.Server) -> str:
-    """Where it listens, as `host_and_port` reads it."""
+    """The address of a listening socket, in the form that `host_and_port` reads."""
     host, port = server.sockets[0].getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

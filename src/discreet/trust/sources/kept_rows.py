@@ -140,7 +140,7 @@ def most_rows(unit: Unit) -> int:
     return min(unit.rows, 2**62)
 
 
-class Kept(DecodedTable):
+class KeptRows(DecodedTable):
     """At most `unit.rows` rows of each unit, set aside at once; `kept_rows` says which.
 
     The records are read once, so that what is counted is what is kept. Only units that have too many rows are put in

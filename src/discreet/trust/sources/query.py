@@ -16,7 +16,7 @@ from discreet.schema.schema import Schema
 from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.relation import ENGINE_LOCK, Busy, Relation
+from discreet.trust.sources.relation import ENGINE_LOCK, LockedStream, Relation
 from discreet.trust.sources.shielded import check_reachable
 from discreet.trust.sources.stream import Stream
 
@@ -71,7 +71,7 @@ def _known(kind: str, answered: Answered) -> list[tuple[Any, ...]]:
 
 
 @unheld("own turns")
-class Query(Busy):
+class Query(LockedStream):
     """A query to a database as a source: the driver hands Arrow record batches over, a few at a time.
 
     It runs again for every question, with only the columns that are asked for.

@@ -23,7 +23,7 @@ from discreet.trust.sources.stream import Stream
 ENGINE_LOCK = threading.RLock()  # for all of them: which connection a relation is on cannot be found out
 
 
-class Busy(Stream):
+class LockedStream(Stream):
     """A stream that reads from a connection of the user's."""
 
     def sum(self, question: BoundedSum) -> Steps:
@@ -47,7 +47,7 @@ class Busy(Stream):
 MISREAD = ("BIT", "GEOMETRY", "TIME WITH TIME ZONE")  # Arrow is given their bytes, or less than they hold
 
 
-class Relation(Busy):
+class Relation(LockedStream):
     """A DuckDB relation as a source, such as `connection.sql("SELECT ...")` or `connection.table("visits")`.
 
     It runs again for every question, on its own connection, which is busy meanwhile; threads wait for one another.
@@ -80,7 +80,7 @@ class Relation(Busy):
         self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
         unit_type = types[unit.column] if unit.column is not None else None
         self.counted = _is_table(relation)
-        Busy.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
+        LockedStream.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
 
     def check_ready(self) -> None:
         if self._kept is None:
@@ -114,7 +114,7 @@ def _batches(relation: Any, names: Sequence[str]) -> Iterator[Any]:
 
 
 def _all(reader: Any) -> Iterator[Any]:
-    """Its batches; the connection is free again afterwards, whatever happens."""
+    """All batches of a reader; it is closed afterwards, so that the connection is free."""
     try:
         yield from reader
     finally:

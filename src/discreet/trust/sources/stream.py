@@ -17,7 +17,7 @@ from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, not_single, read_columns
-from discreet.trust.sources.kept_rows import Kept, canonical_batches, canonical_fields
+from discreet.trust.sources.kept_rows import KeptRows, canonical_batches, canonical_fields
 from discreet.trust.sources.pooled import Pooled
 from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
@@ -49,7 +49,7 @@ class Stream(Batched):
     def __init__(self, asked: str, read: Read, schema: Schema, unit: Unit = RECORD, *, unit_type: Any = None) -> None:
         self.schema, self.unit = schema, unit
         self._asked, self._read, self._unit_type = asked, read, unit_type
-        self._kept: Kept | Pooled | None = None
+        self._kept: KeptRows | Pooled | None = None
         if unit.column is not None:
             self._kept = shielded(asked, self._set_aside)
 
@@ -98,14 +98,14 @@ class Stream(Batched):
         return None
 
     def _decoded(self, connection: Any) -> Any:
-        """A relation on this connection with all records, decoded; see `Kept`."""
+        """A relation on this connection with all records, decoded; see `KeptRows`."""
         raw = self._records([str(self.unit.column), *self.schema.columns])
         batches = canonical_batches(raw, self.schema, self._unit_type)
         fields = canonical_fields(self.schema, self._unit_type)
         return connection.from_arrow(arrow().RecordBatchReader.from_batches(fields, batches))
 
-    def _set_aside(self) -> Kept | Pooled:
-        connection, bounded = engine(), Pooled if self.unit.pooled else Kept
+    def _set_aside(self) -> KeptRows | Pooled:
+        connection, bounded = engine(), Pooled if self.unit.pooled else KeptRows
         return bounded(self._asked, connection, self._decoded(connection), self.schema, self.unit)
 
     def _records(self, names: Sequence[str]) -> Iterator[Any]:

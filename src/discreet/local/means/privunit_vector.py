@@ -25,7 +25,7 @@ ROWS = 2**20
 
 
 @dataclass(frozen=True)
-class SphereVector(VectorReport):
+class PrivUnitVector(VectorReport):
     """Report a Gaussian vector that is more likely in the cap around the own direction: the default for vectors.
 
     Its variance is the least of all pure reports, up to a factor that tends to 1 with the number of coordinates.
@@ -38,7 +38,7 @@ class SphereVector(VectorReport):
 
     Examples
     --------
-    >>> round(SphereVector(epsilon=1.0, size=64).stddev, 3)
+    >>> round(PrivUnitVector(epsilon=1.0, size=64).stddev, 3)
     2.516
     """
 
@@ -46,12 +46,11 @@ class SphereVector(VectorReport):
 
     @cached_property
     def mechanism(self) -> SphereReport:
-        """What draws."""
         return SphereReport(self.epsilon)
 
     @property
     def ball(self) -> Ball:
-        """Where the vectors are."""
+        """The ball that the vectors are in."""
         return Ball.around(Bound("l2", self.radius), self.size)
 
     @property
@@ -60,7 +59,7 @@ class SphereVector(VectorReport):
 
     @property
     def unit(self) -> float:
-        """Of the grid that reports are rounded to."""
+        """The step of the grid that reports are rounded to."""
         return math.ldexp(self.mechanism.fine_grid(self.ball).step, FINENESS - COARSE)
 
     @property
@@ -69,7 +68,7 @@ class SphereVector(VectorReport):
 
     @property
     def reach(self) -> ReportReach:
-        """Of the reports: their density is at most 64 times Gaussian, since the cap holds a draw in 64 or more."""
+        """How far reports reach: their density is at most 64 times Gaussian, since the cap's chance is 1/64 or more."""
         return ReportReach.of_gaussian(self.stddev / self.unit, self.size)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -94,10 +93,10 @@ DEVIATION = 2.0**30
 
 
 @dataclass(frozen=True)
-class HalfSphereVector(VectorReport):
+class DuchiVector(VectorReport):
     """Report a random direction of the half of the sphere around the own one, or with a known probability of the other.
 
-    The own vector is first rounded at random to its direction or the opposite one. `SphereVector` has less variance:
+    The own vector is first rounded at random to its direction or the opposite one. `PrivUnitVector` has less variance:
     this one is the simple form that lower bounds are compared with.
 
     Guarantee
@@ -110,7 +109,7 @@ class HalfSphereVector(VectorReport):
 
     Examples
     --------
-    >>> round(HalfSphereVector(epsilon=1.0, size=64).stddev, 3)
+    >>> round(DuchiVector(epsilon=1.0, size=64).stddev, 3)
     2.702
     """
 
