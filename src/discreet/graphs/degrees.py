@@ -23,6 +23,8 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.private_graph import PrivateGraph
 
 POINTS, ROUNDS = 400, 60  # of a law of degrees, and how often it is improved
+ABOVE = 1
+MISSED = 0.1  # the chance that a bound which would do is not found
 
 
 def degrees(
@@ -212,10 +214,6 @@ def _last(name: str, graph: PrivateGraph, bound: int, most: int | None) -> int:
         remedy = f"Give 1 to {bound}, where the unit is an edge; where it is a node, max_degree alone."
         raise ParameterError(name, f"most is {most}", remedy)
     return most
-
-
-ABOVE = 1
-MISSED = 0.1  # the chance that a bound which would do is not found
 
 
 def choose_max_degree(data: PrivateGraph, *, epsilon: float = 0.2, later: float = 1.0, key: str | None = None) -> int:

@@ -33,6 +33,8 @@ from discreet.trust.permit import KEPT
 from discreet.trust.sources.edge_list import Edges
 from discreet.trust.sources.source import Batched, Coins, Source, check_counted
 
+Release = TypeVar("Release")
+
 
 @unheld("cache")
 class CuratorsView(Secret):
@@ -134,9 +136,6 @@ class _Slices:
         """The following ones."""
         found, self._rest = self._rest[:count], self._rest[count:]
         return found
-
-
-Release = TypeVar("Release")
 
 
 class Curator(Secret):

@@ -38,6 +38,9 @@ from discreet.trust.holder import Described, Holder
 from discreet.trust.sources.source import check_counted
 from discreet.trust.sources.source_of import source_of
 
+HELLO, REFUSAL = "hello", "refusal"
+LONGEST_REFUSAL = 1 << 10  # bytes
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -93,9 +96,6 @@ Nothing was released or spent. Ask with more noise.
 
 
 ANYTHING = Policy()
-
-HELLO, REFUSAL = "hello", "refusal"
-LONGEST_REFUSAL = 1 << 10  # bytes
 
 
 @dataclass(frozen=True)

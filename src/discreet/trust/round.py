@@ -19,6 +19,7 @@ from discreet.trust.federation import Federation
 from discreet.trust.party import Party, Seat
 
 Hear = Callable[[Signed], None]
+LOG = logging.getLogger(__name__)
 
 
 class PartyChannel(Protocol):
@@ -74,9 +75,6 @@ class InProcess(Held):
 
 class Refused(DiscreetError):
     """A party does not take part, and says why."""
-
-
-LOG = logging.getLogger(__name__)
 
 
 @unheld("one call")

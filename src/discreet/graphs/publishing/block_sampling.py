@@ -12,6 +12,11 @@ from discreet.mechanisms.graphs.adjacency import adjacency_of
 from discreet.questions.graphs.community_edges import cell
 
 ROUNDS = 16  # of drawing again what was drawn twice
+PROPOSED = 2**17  # swaps in a round, at most
+COUNTED = (4, 16)  # rounds until triangles are counted again
+STALLED = 4  # rounds without a swap, after which no more are looked for
+TRIES = 8  # at a partner in the right block
+OLD, NEW = ((0, 2), (1, 3)), ((0, 1), (2, 3))  # places of u, v, x, y
 
 
 def nearest_counts(noisy: Array, total: float) -> Steps:
@@ -103,13 +108,6 @@ def _possible(counts: Steps, blocks: Steps, number: int) -> Steps:
 
 def _pairs(keys: Steps, nodes: int) -> Steps:
     return np.stack([keys // nodes, keys % nodes], axis=1)
-
-
-PROPOSED = 2**17  # swaps in a round, at most
-COUNTED = (4, 16)  # rounds until triangles are counted again
-STALLED = 4  # rounds without a swap, after which no more are looked for
-TRIES = 8  # at a partner in the right block
-OLD, NEW = ((0, 2), (1, 3)), ((0, 1), (2, 3))  # places of u, v, x, y
 
 
 def triangle_count(adjacency: Any) -> float:

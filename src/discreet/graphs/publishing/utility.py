@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROUNDS = 60  # of moves on one level
 STALLED = 4  # rounds without progress
 LEAST = 1e-6  # progress
+EIGENVALUES, SOURCES = 10, 50
 
 
 def modularity(adjacency: Any, groups: Steps) -> float:
@@ -114,9 +115,6 @@ def _wanted(others: Any, degrees: Array, own: Steps) -> Steps:
     wanted = own.copy()
     wanted[row[order]] = column[order]
     return wanted
-
-
-EIGENVALUES, SOURCES = 10, 50
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,8 @@ class CategoricalNB(NaiveBayes):
     ) -> None:
         self.bins = bins
         self.alpha = alpha
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         check_whole(self.purpose, "bins", self.bins, most=MOST_BINS)

@@ -41,6 +41,8 @@ LENGTHS = 0.01  # of the information that is paid for, for the lengths
 QUIET, LOUD = 0.03, 0.1
 LONGER = 0.4  # of d, what they are shrunk to then
 NORMS: tuple[Norm, ...] = ("l1", "l2")
+# Noise on a mean over all records that halves what a feature says: from `bayes` in benchmarks/tuning_bayes.py.
+TYPICAL = 0.024
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,6 @@ def published_plan(task: Task, radius: float | None) -> MomentsPlan:
     radius = math.sqrt(len(task.features)) if radius is None else radius
     question, noise = moments_of(task, task.features, radius, "l1"), calibrate(Laplace(), Budget(task.budget.epsilon))
     return MomentsPlan(task.features, radius, radius, "l1", spread(task.data, question, noise), None, noise.event)
-
-
-# Noise on a mean over all records that halves what a feature says: from `bayes` in benchmarks/tuning_bayes.py.
-TYPICAL = 0.024
 
 
 class GaussianNB(NaiveBayes):
@@ -195,11 +193,8 @@ class GaussianNB(NaiveBayes):
         self.max_features = max_features
         self.expected_size = expected_size
         self.random_state = random_state
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         check_one_of(self.purpose, "method", self.method, ("joint", "published"))

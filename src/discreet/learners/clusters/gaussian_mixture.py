@@ -102,8 +102,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         self.method = method
         self.max_iter = max_iter
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
         self.random_state = random_state
 
     def check(self) -> None:

@@ -96,8 +96,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
         self.init = init
         self.max_iter = max_iter
         self.expected_size = expected_size

@@ -33,6 +33,10 @@ BINS, REACH = 64, 1.5  # of the distances from the center, up to so many square 
 # the center hardly matters.
 INSIDE = 0.8
 CENTER, RADIUS = 0.16, 0.08
+PRODUCTS = 0.8  # the part of the budget beside those of the location
+# By the exponential mechanism: the part of epsilon for the location and for the squares, which take little of it, being
+# one number for each component; by `benchmarks.tuning_clusters`.
+SUMS, SQUARES = 0.35, 0.04
 
 
 @dataclass(frozen=True)
@@ -95,12 +99,6 @@ class LocationSearch:
 
     def _distances(self, center: Array) -> Any:
         return distances_of(self.task.schema, self.task.features, center, REACH * math.sqrt(self._n), BINS)
-
-
-PRODUCTS = 0.8  # the part of the budget beside those of the location
-# By the exponential mechanism: the part of epsilon for the location and for the squares, which take little of it, being
-# one number for each component; by `benchmarks.tuning_clusters`.
-SUMS, SQUARES = 0.35, 0.04
 
 
 @dataclass(frozen=True)

@@ -109,8 +109,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         self.radius = radius
         self.max_iter = max_iter
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
         self.random_state = random_state
 
     def check(self) -> None:

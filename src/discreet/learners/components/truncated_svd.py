@@ -81,8 +81,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         self.n_components = n_components
         self.radius = radius
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         check_whole(self.purpose, "n_components", self.n_components)

@@ -92,17 +92,14 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.loss = loss
         self.perturbed = perturbed
         self.penalty = penalty
         self.radius = radius
         self.standardize = standardize
         self.expected_size = expected_size
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         super().check()

@@ -95,11 +95,8 @@ class FunctionalLinearRegression(RegressorMixin, FunctionalMechanism):
         epsilon: float = 1.0,
         delta: float = 0.0,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def learn(self, task: Task, plan: SumPlan, permit: Permit) -> Artefact:
         """Minimise, and go back to the units of the data."""
@@ -152,11 +149,8 @@ class FunctionalLogisticRegression(FunctionalMechanism, LinearScores):
         epsilon: float = 1.0,
         delta: float = 0.0,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.classes = target, bounds, classes
+        self.epsilon, self.delta = epsilon, delta
 
     def learn(self, task: Task, plan: SumPlan, permit: Permit) -> Artefact:
         """Minimise, and go back to the units of the data."""

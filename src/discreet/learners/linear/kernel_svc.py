@@ -92,9 +92,7 @@ class KernelSVC(RiskMinimizer):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.gamma = gamma
         self.n_components = n_components
         self.loss = loss
@@ -102,8 +100,7 @@ class KernelSVC(RiskMinimizer):
         self.penalty = penalty
         self.expected_size = expected_size
         self.random_state = random_state
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         super().check()

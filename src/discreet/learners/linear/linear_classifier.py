@@ -164,12 +164,9 @@ class LinearSVC(LinearClassifier):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.max_iter = max_iter
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def gradients(self, task: Task, matrix: Array, coefficients: Array) -> BoundedSum:
         """The sum of gradients of the Huber hinge loss."""

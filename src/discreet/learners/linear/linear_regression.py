@@ -74,11 +74,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def plan(self, task: Task) -> StagedPlan:
         nowhere = np.zeros((len(task.columns), 1 + len(task.columns)))

@@ -85,15 +85,12 @@ class LogisticRegression(LinearClassifier):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.residual = residual
         self.max_iter = max_iter
         self.method = method
         self.expected_size = expected_size
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         super().check()

@@ -89,11 +89,8 @@ class OnlineRidge(RegressorMixin, Timed):
         self.time = time
         self.steps = steps
         self.radius = radius
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         check_positive(self.purpose, "alpha", self.alpha, least=0.0)

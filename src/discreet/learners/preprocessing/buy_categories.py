@@ -18,6 +18,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 
 UNNAMED = "(no value was named)"
+ASKED = "categories"
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,6 @@ def listed(counts: Mapping[str, int], most: int) -> Category:
     frequent = sorted(counts, key=lambda value: (-counts[value], value))
     different = list({form_of(value): value for value in reversed(frequent)}.values())[::-1]
     return Category(sorted(different[:most]) or (UNNAMED,))
-
-
-ASKED = "categories"
 
 
 def buy_categories(

@@ -16,6 +16,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 MOST = 2**16  # categories of a column
+MARK = Number(0.0, 1.0)
 
 
 class CategoryEncoder(PrivateTransformer):
@@ -80,9 +81,6 @@ class CategoryEncoder(PrivateTransformer):
         return schema.listing({name: Category(one) for name, one in every if isinstance(schema.columns[name], Text)})
 
 
-MARK = Number(0.0, 1.0)
-
-
 class OneHotEncoder(CategoryEncoder):
     """A number for each value of each category: 1 where a record has it, else 0. Numbers are kept.
 
@@ -114,8 +112,7 @@ class OneHotEncoder(CategoryEncoder):
     ) -> None:
         self.max_categories = max_categories
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def transformation(
         self, schema: Schema, features: tuple[str, ...], fitted: Mapping[str, Any] | None
@@ -164,8 +161,7 @@ class OrdinalEncoder(CategoryEncoder):
     ) -> None:
         self.max_categories = max_categories
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def transformation(
         self, schema: Schema, features: tuple[str, ...], fitted: Mapping[str, Any] | None

@@ -24,6 +24,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 FLATTEST = 2.0**-12  # the least variance, in units of the square of half the distance between the bounds
+CELLS = 64  # between the bounds of a column: a quantile is found to about one of them
 
 
 class StandardScaler(PrivateTransformer):
@@ -65,8 +66,7 @@ class StandardScaler(PrivateTransformer):
     def __init__(self, reach: float = 4.0, *, bounds: Any = None, epsilon: float = 1.0, delta: float = 1e-6) -> None:
         self.reach = reach
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         check_positive(self.purpose, "reach", self.reach, 2.0**-6, 2.0**12)
@@ -94,9 +94,6 @@ class StandardScaler(PrivateTransformer):
         weights = 1.0 if fitted is None else 1 / fitted["scale_"]
         offsets = 0.0 if fitted is None else -fitted["mean_"] * weights
         return rescaled(schema, features, weights, offsets, Number(-float(self.reach), float(self.reach)))
-
-
-CELLS = 64  # between the bounds of a column: a quantile is found to about one of them
 
 
 class MinMaxScaler(PrivateTransformer):
@@ -149,8 +146,7 @@ class MinMaxScaler(PrivateTransformer):
         self.feature_range = feature_range
         self.q = q
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     @property
     def free(self) -> bool:  # type: ignore[override]

@@ -40,6 +40,7 @@ from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.matrix import Matrix
 
 SHARE = Number(0.0, 1.0)
+BINS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,9 +163,6 @@ def series_of(name: str, found: Sequence[Estimate]) -> Series:
     """Estimates in a column."""
     rows = [(one.value, one.standard_error, one.low, one.high) for one in found]
     return Series(name, *np.array(rows, dtype=np.float64).T)
-
-
-BINS = 20
 
 
 def evaluate(

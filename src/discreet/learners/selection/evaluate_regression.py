@@ -40,6 +40,7 @@ from discreet.trust.sources.matrix import Matrix
 RESIDUAL = "residual"
 FINE = 2**10  # steps: rounding adds less than 1e-7 of the squared distance of the bounds to a mean squared error
 ASIDE = 0.4987  # near one half, so that rounding has nearly no bias; not so near that half a step is in doubt
+LEAST = 1e-9  # variance of a target, in units of the square of half the distance of its bounds
 
 
 def residual_schema(target: str, number: Number) -> Schema:
@@ -123,9 +124,6 @@ def _transformations(model: Any, schema: Schema, target: str, after: Schema) -> 
     terms = (ColumnTerm(target, 1.0), *(ColumnTerm(name, -float(weight)) for name, weight in weights))
     residual = Computed(RESIDUAL, terms, -float(np.ravel(last.intercept_)[0]), after.number(RESIDUAL))
     return [*by, Transformation(before, (KeptColumn(target), residual))]
-
-
-LEAST = 1e-9  # variance of a target, in units of the square of half the distance of its bounds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 Release = TypeVar("Release")
+BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
 
 
 class TransformedPermit(Permit):
@@ -71,9 +72,6 @@ class ListedPermit(Permit):
 
     def random_state(self, given: Any) -> Any:
         return self._permit.random_state(given)
-
-
-BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
 
 
 class PrivatePipeline(_BaseComposition, MetaEstimator):
@@ -136,12 +134,8 @@ class PrivatePipeline(_BaseComposition, MetaEstimator):
     ) -> None:
         self.steps = steps
         self.parts = parts
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.classes, self.target_bounds = target, bounds, classes, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     @property
     def texts(self) -> bool:  # type: ignore[override]

@@ -109,12 +109,8 @@ class PrivateSearchCV(MetaEstimator):
         self.method = method
         self.n_iter = n_iter
         self.release_after = release_after
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.classes, self.target_bounds = target, bounds, classes, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     @property
     def categories(self) -> bool:  # type: ignore[override]

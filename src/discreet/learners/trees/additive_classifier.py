@@ -73,11 +73,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
     ) -> None:
         self.bins = bins
         self.max_iter = max_iter
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def outputs(self, task: Task) -> int:
         """One score for two classes, else one for each."""

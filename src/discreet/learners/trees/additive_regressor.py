@@ -71,11 +71,8 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
     ) -> None:
         self.bins = bins
         self.max_iter = max_iter
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def outputs(self, task: Task) -> int:
         return 1

@@ -99,11 +99,8 @@ class BoostedStumps(ScoredClassifier):
     ) -> None:
         self.n_estimators = n_estimators
         self.bins = bins
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         check_whole(self.purpose, "n_estimators", self._rounds(), most=2**9)  # heights stay below STEEPEST

@@ -128,11 +128,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         self.criterion = criterion
         self.expected_size = expected_size
         self.random_state = random_state
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         if self.max_depth is not None:

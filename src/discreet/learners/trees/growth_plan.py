@@ -34,6 +34,8 @@ from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 
 MIDDLE = 0.15  # of the width of a feature, in the middle, where random cuts are: `lots` in benchmarks/tuning_trees.py
+CANDIDATES = 256  # random trees, where as many with all their labels can be compared
+ENOUGH = 16  # of them, below which shallower trees are better
 
 
 @dataclass(frozen=True)
@@ -188,10 +190,6 @@ class AtRandom:
         rng = check_random_state(permit.random_state(self.random_state))
         tree, leaves = drawn_trees(self.growth.task, rng, 1, self.growth.levels, MIDDLE), 2**self.growth.levels
         return Grown(tree, np.maximum(permit.ask(self.growth.leaves(tree), self.noise).reshape(leaves, -1), 0.0))
-
-
-CANDIDATES = 256  # random trees, where as many with all their labels can be compared
-ENOUGH = 16  # of them, below which shallower trees are better
 
 
 def labelled_levels(classes: int) -> int:

@@ -111,11 +111,8 @@ class RandomForestClassifier(RandomTrees):
         self.n_candidates = n_candidates
         self.expected_size = expected_size
         self.random_state = random_state
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
         super().check()
@@ -239,11 +236,8 @@ class RandomDecisionTrees(RandomTrees):
         self.max_depth = max_depth
         self.expected_size = expected_size
         self.random_state = random_state
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def plan(self, task: Task) -> ForestPlan:
         """One Laplace release of the counts in all leaves."""

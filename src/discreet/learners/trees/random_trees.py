@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 
 MIDDLE = 0.7  # of the width of a feature, in the middle, where cuts are
 MOST_TREES = 2**12
+# From made-up data: `chosen` in benchmarks/tuning_trees.py. It says that FEW is between 140 and 400; a score of the
+# benchmark had been seen when 300 was taken.
+CANDIDATES = 512
+SHALLOW = 3  # levels, and as many as there are classes need
+FEW = 300.0  # records times epsilon, over the reach of the neighbors, below which a single tree is best
+SOME = 4  # trees, beyond that
+SHARE = 0.5  # of epsilon, for the choice
 
 
 @dataclass(frozen=True)
@@ -145,15 +152,6 @@ def sample_question(task: Task, trees: int, depth: int, norm: Norm) -> BoundedSu
     nodes = np.zeros((trees, 2**depth - 1))
     assert task.target is not None
     return forest_leaves_of(task.schema, task.features, task.target, nodes, nodes, norm)
-
-
-# From made-up data: `chosen` in benchmarks/tuning_trees.py. It says that FEW is between 140 and 400; a score of the
-# benchmark had been seen when 300 was taken.
-CANDIDATES = 512
-SHALLOW = 3  # levels, and as many as there are classes need
-FEW = 300.0  # records times epsilon, over the reach of the neighbors, below which a single tree is best
-SOME = 4  # trees, beyond that
-SHARE = 0.5  # of epsilon, for the choice
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
 
 CELLS = 2**20
+TURN = 0.61  # epsilon below which one bit alone is best
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,6 @@ class PiecewiseReport(NumberReport):
         if reports.dtype.kind not in "iu" or reports.ndim != 1 or (reports >= CELLS).any() or (reports < 0).any():
             raise refused(self, f"one is not a whole number from 0 to {CELLS - 1}")
         return reports
-
-
-TURN = 0.61  # epsilon below which one bit alone is best
 
 
 @dataclass(frozen=True)

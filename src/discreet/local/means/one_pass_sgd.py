@@ -220,11 +220,8 @@ class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
     ) -> None:
         self.radius = radius
         self.coefficient_radius = coefficient_radius
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.classes = target, bounds, classes
+        self.epsilon, self.delta = epsilon, delta
 
     def plan(self, task: Task) -> PrivUnitVector:
         if task.classes != 2:
@@ -284,11 +281,8 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
     ) -> None:
         self.radius = radius
         self.coefficient_radius = coefficient_radius
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def target_ends(self, task: Task) -> tuple[float, float]:
         number = task.schema.number(str(task.target))

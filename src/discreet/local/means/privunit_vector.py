@@ -22,6 +22,8 @@ from discreet.noise.gaussian import rounded_gaussian
 
 COARSE = 20  # bits of a deviation that are reported
 ROWS = 2**20
+STEPS = 2.0**24  # of a unit vector that is reported
+DEVIATION = 2.0**30
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,6 @@ class PrivUnitVector(VectorReport):
 
     def misfit(self, reports: Reports) -> str:
         return self.reach.misfit(reports)
-
-
-STEPS = 2.0**24  # of a unit vector that is reported
-DEVIATION = 2.0**30
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from discreet.trust.sources.columns.raw_values import numbers_each
 
 FAR = 8.0  # deviations
 ROUNDING = 1e-9  # of a length in float64
+MOST_NUMBERS = 2**19
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,6 @@ def mean_misfit(tally: Steps, n: int, longest: float) -> str:
     """What is wrong with a sum of n reports, none of which is longer than this; nothing, where this is empty."""
     length = float(np.linalg.norm(tally.astype(np.float64)))
     return "" if length <= n * longest * (1 + ROUNDING) else f"the mean is longer than {longest:.6g}"
-
-
-MOST_NUMBERS = 2**19
 
 
 @dataclass(frozen=True)

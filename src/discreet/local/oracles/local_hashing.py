@@ -21,6 +21,8 @@ from discreet.noise.uniform import uniform_integers
 
 HALF = np.uint64(32)
 Words = NDArray[np.uint64]
+MOST_BUCKETS = 2**16
+CELLS = 1 << 14  # of reports times values that are hashed at a time
 
 
 def hashed(factor: Any, shift: Any, values: Any, buckets: int) -> Steps:
@@ -58,10 +60,6 @@ def public_functions(seed: int, count: int) -> tuple[Words, Words]:
     digests = b"".join(hashlib.sha256(f"discreet hash {seed} {i}".encode()).digest()[:16] for i in range(count))
     words = np.frombuffer(digests, "<u8").astype(np.uint64).reshape(count, 2)
     return words[:, 0], words[:, 1]
-
-
-MOST_BUCKETS = 2**16
-CELLS = 1 << 14  # of reports times values that are hashed at a time
 
 
 @dataclass(frozen=True)

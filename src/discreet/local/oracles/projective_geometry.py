@@ -19,6 +19,9 @@ from discreet.local.randomizer import Reports
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
 
+MOST_VECTORS = 2**27
+WORSE = 1.03  # the variance that a smaller space may cost
+
 
 @dataclass(frozen=True)
 class ProjectiveSpace:
@@ -152,10 +155,6 @@ class ProjectiveSpace:
         for row in digits[1:length]:
             value = value * self.q + row
         return value
-
-
-MOST_VECTORS = 2**27
-WORSE = 1.03  # the variance that a smaller space may cost
 
 
 @dataclass(frozen=True)

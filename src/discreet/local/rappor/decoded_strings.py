@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Correction = Literal["benjamini-hochberg", "bonferroni"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+KEPT = "The counts are as they were."
 
 
 def discoveries(p_values: Array, hypotheses: int, level: float, correction: Correction) -> NDArray[np.bool_]:
@@ -126,9 +127,6 @@ class DecodedStrings(Tabular):
     def draw(self, ax: Axes) -> None:
         """A point with its interval for each string, the most common at the top."""
         draw_points(ax, list(self.found), self._columns.series[0])
-
-
-KEPT = "The counts are as they were."
 
 
 def decoded(

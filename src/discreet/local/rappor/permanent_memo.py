@@ -26,6 +26,9 @@ WORD = 32  # bytes of an HMAC-SHA256
 LEVELS = 128  # google/rappor compares 7 bits of a byte with f
 LEAST_SECRET = 16  # bytes
 GOOGLE_SECRET = 6  # bytes of the secret in google/rappor's own test
+FORMAT = 1
+LONGEST = 2**28  # bytes of a file
+UNREPORTED = "Nothing was reported."
 
 
 class PermanentMemo(Protocol):
@@ -174,11 +177,6 @@ def _settle(setup: RapporParameters, seeds: list[bytes], ties: Steps, tossed: Co
         for place in ties[ties[:, 0] == row, 1].tolist():
             start = setup.bits + 7 * place
             tossed[row, place] = int.from_bytes(longer[start : start + 7], "big") < rest
-
-
-FORMAT = 1
-LONGEST = 2**28  # bytes of a file
-UNREPORTED = "Nothing was reported."
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_BITS, MOST_HASHES, MOST_COHORTS = 2**16, 16, 2**16
 ROUNDING = 64 * ULP  # of a loss that is computed in float64
+BitRows = NDArray[np.uint8]
+"""One row for each filter or report, one 0 or 1 for each bit."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +153,6 @@ def log_ratio(first: float, second: float) -> float:
     if first == 0 or second == 0:
         return math.inf if first else -math.inf
     return math.log(first / second)
-
-
-BitRows = NDArray[np.uint8]
-"""One row for each filter or report, one 0 or 1 for each bit."""
 
 
 def bloom_positions(setup: RapporParameters, value: str, cohort: int) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from discreet.core.receipt import Receipt
 OWN = 1e-3  # of a coordinate's part in the subspace, below which it is left out
 TOLERANCE = 1e-4
 STABLE = 20  # iterations that leave the coordinates as they are: nothing else is kept of them
+PENALTY = 0.5  # in units of the greatest of p standard normal numbers, about
 
 
 def top_components(matrix: Array, k: int) -> Array:
@@ -91,9 +92,6 @@ def sparse_components(matrix: Array, k: int, penalty: float, max_iter: int = 300
     components = np.zeros((k, len(matrix)))
     components[:, own] = top_components(matrix[np.ix_(own, own)], k)
     return components
-
-
-PENALTY = 0.5  # in units of the greatest of p standard normal numbers, about
 
 
 @dataclass(frozen=True)

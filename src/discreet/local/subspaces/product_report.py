@@ -25,6 +25,12 @@ from discreet.local.subspaces.product_moments import ProductMoments
 from discreet.noise.gaussian import rounded_gaussian
 from discreet.trust.sources.columns.raw_values import numbers_each
 
+MOST = 2**10  # coordinates
+BLOCK = 2**22  # numbers of reports that are made at a time
+FINE = 32  # bits between the squared radius and the steps that products are rounded to
+COARSE = 18  # bits of a deviation that are reported
+ROUNDING = 2.0**-40  # of float64 in a product, relative to the squared radius
+
 
 def half_size(size: int) -> int:
     """How many numbers a symmetric matrix of this size has."""
@@ -63,10 +69,6 @@ def symmetric(vector: Array, size: int) -> Array:
 def _weights(size: int) -> Array:
     first, second = np.triu_indices(size)
     return np.where(first == second, 1.0, math.sqrt(2))
-
-
-MOST = 2**10  # coordinates
-BLOCK = 2**22  # numbers of reports that are made at a time
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,6 @@ class PrivUnitProducts(ProductReport):
 
     def randomized(self, products: Array, bits: Bits) -> Array:
         return self.vector.reports(products, bits)
-
-
-FINE = 32  # bits between the squared radius and the steps that products are rounded to
-COARSE = 18  # bits of a deviation that are reported
-ROUNDING = 2.0**-40  # of float64 in a product, relative to the squared radius
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,14 @@ PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from discreet.trust.isolation
 ENVIRONMENT = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM")}
 PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # where libraries find theirs
 LONGEST = 1000  # letters of an obstacle
+Form = Literal["full", "process"]
+PART = 15 / 16  # of its slot, for a block; in the rest it is killed, and its memory freed
+FAR = 32  # slots of real time that a block has, however busy the machine is
+REMEDIES: dict[Form, str] = {
+    "full": "Use Linux on x86-64 or 64-bit Arm; or pass isolation='process', for a function that you trust not to open "
+    "files, connections or other processes.",
+    "process": "Use Linux, or another Unix.",
+}
 
 
 class BlockServer:
@@ -114,17 +122,6 @@ class BlockServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-Form = Literal["full", "process"]
-PART = 15 / 16  # of its slot, for a block; in the rest it is killed, and its memory freed
-FAR = 32  # slots of real time that a block has, however busy the machine is
-
-REMEDIES: dict[Form, str] = {
-    "full": "Use Linux on x86-64 or 64-bit Arm; or pass isolation='process', for a function that you trust not to open "
-    "files, connections or other processes.",
-    "process": "Use Linux, or another Unix.",
-}
 
 
 def isolated(

@@ -23,6 +23,8 @@ from discreet.core.installed import installed
 
 READY, START, END, DONE = b"ready", b"s", b"e", b"d"
 MOST_LINES = 64  # on each of which one block is computed at a time
+HEAD = 3  # numbers that come first: whether there is an answer, how many rows, how many columns
+_LOCK = threading.Lock()  # cloudpickle has one list for all threads
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,6 @@ class Job:
     seconds: float
     full: bool
     rehearsal: bool = False
-
-
-HEAD = 3  # numbers that come first: whether there is an answer, how many rows, how many columns
 
 
 class Page:
@@ -97,9 +96,6 @@ def _seal(descriptor: int) -> None:
         import fcntl
 
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
-
-
-_LOCK = threading.Lock()  # cloudpickle has one list for all threads
 
 
 @dataclass(frozen=True)

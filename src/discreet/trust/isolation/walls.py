@@ -25,6 +25,11 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # where a call has these
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 + 38, 0x80000000  # refused: as if there were no such call
 NO_NEW_PRIVILEGES, SECCOMP, FILTER, DIE_WITH_PARENT = 38, 22, 2, 1  # of prctl
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+MEMORY = 2**30  # bytes that a function may take, beyond what is loaded and a few copies of its block
+COPIES = 4
+EVERYTHING = 0x20000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
+# mounts, host name, shared memory, users, processes, network: as in <linux/sched.h>
+READ_ONLY, PRIVATE = 0x1, 0x44000  # mounts; private, with all that are below
 
 
 @dataclass(frozen=True)
@@ -127,13 +132,6 @@ def control(option: int, value: int, data: bytes | None = None) -> None:
     zero = ctypes.c_ulong(0)
     if LIBC.prctl(option, ctypes.c_ulong(value), ctypes.c_char_p(data), zero, zero):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
-
-MEMORY = 2**30  # bytes that a function may take, beyond what is loaded and a few copies of its block
-COPIES = 4
-EVERYTHING = 0x20000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
-# mounts, host name, shared memory, users, processes, network: as in <linux/sched.h>
-READ_ONLY, PRIVATE = 0x1, 0x44000  # mounts; private, with all that are below
 
 
 def move_out() -> bool:

@@ -32,6 +32,9 @@ LONGEST_HELLO = 1 << 16  # bytes
 NOT_DUE = 100  # messages at a step that are not the one that is due
 PASSED_OVER = (BadSignature, Malformed)
 """What is wrong with a message that was garbled; the one that is due may still come."""
+LOG = logging.getLogger(__name__)
+PAUSE = 0.05  # seconds between two attempts to reach a party
+AGAIN = 1.0  # seconds that a later round waits for who was there in the last
 
 
 class Remote:
@@ -129,11 +132,6 @@ def _facts(message: Message) -> dict[str, Any]:
     if not isinstance(facts, dict):
         raise Malformed("hello", f"{message.sender!r} sent no table of facts", "", UNOPENED)
     return facts
-
-
-LOG = logging.getLogger(__name__)
-PAUSE = 0.05  # seconds between two attempts to reach a party
-AGAIN = 1.0  # seconds that a later round waits for who was there in the last
 
 
 @unheld("own turns")

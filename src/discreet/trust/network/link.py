@@ -18,6 +18,14 @@ from discreet.crypto.errors import UNOPENED, UnknownParty
 from discreet.crypto.identity import Identity
 from discreet.trust.federation import Federation
 
+LENGTH = 8  # bytes of the length of a frame
+LONGEST_CALL = 1 << 24  # bytes of a frame while there is no round, whose terms set a limit
+BUFFER = 1 << 22
+HANDSHAKE = 20.0  # seconds
+GOODBYE = 2.0
+SIGNS_OF_LIFE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+"""Who gives no sign of life, two minutes after the last, is gone: a host without power does not say goodbye."""
+
 
 def context(end: Literal["caller", "called"], identity: Identity, federation: Federation) -> ssl.SSLContext:
     """What one end of a line uses: TLS 1.3, its own certificate, and those of all members as the only ones it trusts.
@@ -65,15 +73,6 @@ def peer(shown: bytes | None, federation: Federation) -> str:
         if card.binary == shown:
             return card.name
     raise UnknownParty("call", "whoever calls is not in the federation", "Agree on one federation.", UNOPENED)
-
-
-LENGTH = 8  # bytes of the length of a frame
-LONGEST_CALL = 1 << 24  # bytes of a frame while there is no round, whose terms set a limit
-BUFFER = 1 << 22
-HANDSHAKE = 20.0  # seconds
-GOODBYE = 2.0
-SIGNS_OF_LIFE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
-"""Who gives no sign of life, two minutes after the last, is gone: a host without power does not say goodbye."""
 
 
 class Link:

@@ -28,6 +28,7 @@ from discreet.trust.sources.stream import Stream
 Batch = TypeVar("Batch")
 
 AHEAD = 4  # batches: the first of a row group takes as long as several others
+ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 
 def ahead(batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -97,9 +98,6 @@ def _opened(file: Path) -> Any:
     import pyarrow.parquet
 
     return pyarrow.parquet.ParquetFile(file, pre_buffer=False)
-
-
-ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 
 @unheld("cache")

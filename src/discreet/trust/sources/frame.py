@@ -30,6 +30,9 @@ from discreet.trust.sources.kept_rows import Ranks, kept_rows, text_ranks, unit_
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
 
+Rows = slice | NDArray[np.intp]
+PLAIN = [np.dtype(kind) for kind in ("float64", "float32", "int64", "int32", "bool")]
+
 
 @dataclass(frozen=True)
 class CodedColumn(Secret):
@@ -68,10 +71,6 @@ class CodedColumn(Secret):
         """The decoded values of some records."""
         found: Array = self.stored[rows] if self.meanings is None else self.meanings.take(self.stored[rows])
         return found
-
-
-Rows = slice | NDArray[np.intp]
-PLAIN = [np.dtype(kind) for kind in ("float64", "float32", "int64", "int32", "bool")]
 
 
 @unheld("cache")

@@ -23,6 +23,7 @@ from discreet.trust.sources.decoded_table import DecodedTable
 
 Ranks = NDArray[Any]
 """Numbers that order one column: nan never, missing least."""
+START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
 
 
 def start(unit: str) -> int:
@@ -80,9 +81,6 @@ def kept_rows(units: Sequence[str], content: Sequence[Ranks], rows: int) -> NDAr
     share = np.minimum(min(rows, len(order)), size)
     kept = (place * share + starts[unit] % size) % size < share
     return np.sort(order[kept])
-
-
-START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
 
 
 def canonical_fields(schema: Schema, unit_type: Any = None) -> Any:

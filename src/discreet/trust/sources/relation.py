@@ -21,6 +21,7 @@ from discreet.trust.sources.shielded import check_reachable
 from discreet.trust.sources.stream import Stream
 
 ENGINE_LOCK = threading.RLock()  # for all of them: which connection a relation is on cannot be found out
+MISREAD = ("BIT", "GEOMETRY", "TIME WITH TIME ZONE")  # Arrow is given their bytes, or less than they hold
 
 
 class LockedStream(Stream):
@@ -42,9 +43,6 @@ class LockedStream(Stream):
     def units(self) -> int:
         with ENGINE_LOCK:
             return super().units()
-
-
-MISREAD = ("BIT", "GEOMETRY", "TIME WITH TIME ZONE")  # Arrow is given their bytes, or less than they hold
 
 
 class Relation(LockedStream):

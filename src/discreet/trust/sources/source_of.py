@@ -25,6 +25,13 @@ from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import SparkFrame
 from discreet.trust.sources.stream import ArrowFrame
 
+_ABILITIES: dict[str, Any] = {
+    "mapInArrow": SparkFrame,
+    "to_arrow_reader": Relation,
+    "iloc": Frame,
+    "__arrow_c_stream__": ArrowFrame,
+}
+
 
 def source_of(records: Any, schema: Schema, unit: Unit = RECORD) -> Source:
     """The source that reads these records: by what they can do, so that no engine is imported that is not in use."""
@@ -53,14 +60,6 @@ def _opened(records: Any, schema: Schema, unit: Unit) -> Source:
     raise ParameterError(
         "records", f"a {type(records).__name__} cannot be read", "Give an array, a data frame, a path or a query."
     )
-
-
-_ABILITIES: dict[str, Any] = {
-    "mapInArrow": SparkFrame,
-    "to_arrow_reader": Relation,
-    "iloc": Frame,
-    "__arrow_c_stream__": ArrowFrame,
-}
 
 
 def _array(records: NDArray[Any], schema: Schema, unit: Unit) -> Source:
