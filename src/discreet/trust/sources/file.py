@@ -113,10 +113,6 @@ class File(Stream):
         A file: Parquet where its name ends so, else CSV (gzipped where it ends in .gz). Or a folder: all its .csv,
         .csv.gz or .parquet files. Or a pattern such as `visits/2024-*.parquet`. Several files must have the same
         header, and all be CSV or all Parquet.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     delimiter : str
         Public. The character that separates the fields of a CSV record.
     dialect : {"rfc4180", "lines"}

@@ -81,10 +81,6 @@ class Frame(Batched):
     ----------
     frame : pandas.DataFrame or mapping of str to array
         The records. Columns that the schema does not describe are never read.
-    schema : Schema
-        Public.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     counted = True

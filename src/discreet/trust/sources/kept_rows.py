@@ -146,8 +146,6 @@ class KeptRows(DecodedTable):
 
     Parameters
     ----------
-    asked : str
-        What is read, for errors.
     connection : duckdb.DuckDBPyConnection
         An engine of its own: it holds the rows.
     records : duckdb.DuckDBPyRelation

@@ -28,8 +28,6 @@ class Pooled(DecodedTable):
 
     Parameters
     ----------
-    asked : str
-        What is read, for errors.
     connection : duckdb.DuckDBPyConnection
         An engine of its own: it holds the rows.
     records : duckdb.DuckDBPyRelation

@@ -84,10 +84,6 @@ class Query(LockedStream):
         Public. The records. A row of it must come from one record: it may choose rows and columns and compute with one
         row at a time, but what it joins, counts or ranks over rows is bounded by nothing. Under replace neighbors of
         records it is refused: see `postgres_table`.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     connect : callable, optional
         Gives a new connection where this one was lost.
     """

@@ -56,10 +56,6 @@ class Relation(LockedStream):
         The records. A row of it must come from one record: it may choose rows and columns and compute with one row at a
         time, but what it joins, counts or ranks over rows is bounded by nothing. Under replace neighbors of records:
         all of a table, `connection.table("visits")`.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     def __init__(self, relation: Any, schema: Schema, unit: Unit = RECORD) -> None:

@@ -42,8 +42,6 @@ class SparkFrame(Source):
     frame : pyspark.sql.DataFrame
         The records. A row of it must come from one record: it may choose rows and columns and compute with one row at a
         time, but what it joins, counts or ranks over rows is bounded by nothing.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
     unit : Unit
         Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled. The others stay
         persisted in Spark from the first question until the source goes.

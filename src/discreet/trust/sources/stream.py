@@ -38,10 +38,6 @@ class Stream(Batched):
         What is read, for errors.
     read : callable
         Names of columns in, Arrow record batches with these columns in this order out; the same records each time.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     unit_type : Arrow type, optional
         Of the unit's column, where it is the same in all batches.
     """
@@ -120,10 +116,6 @@ class ArrowFrame(Stream):
     ----------
     frame : pyarrow.Table, polars.DataFrame or the like
         The records. It must give the same ones each time it is read: a one-time stream is refused.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
