@@ -38,21 +38,11 @@ Release = TypeVar("Release")
 
 @dataclass(frozen=True)
 class Trial:
-    """What one trial found, made of releases alone.
+    """What one trial found, made of releases alone."""
 
-    Parameters
-    ----------
-    score : float
-        The higher, the better.
-    candidate : int
-        Which candidate was tried.
-    found : mapping
-        What is kept of it, if it is the best.
-    """
-
-    score: float
-    candidate: int
-    found: Mapping[str, Any]
+    score: float  # the higher, the better
+    candidate: int  # which candidate was tried
+    found: Mapping[str, Any]  # what is kept of it, if it is the best
 
 
 class TrialPermit(Permit):

@@ -38,15 +38,9 @@ STRAY = 1e-3  # the weight of a node without any edge, where a block has no othe
 
 @dataclass(frozen=True)
 class PublishingPlan:
-    """What is released of a graph before a network is drawn, and what each part costs.
+    """What is released of a graph before a network is drawn, and what each part costs."""
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. Of all together.
-    """
-
-    epsilon: float
+    epsilon: float  # public: of all together
 
     def part(self, share: float) -> float:
         """The epsilon of a part."""

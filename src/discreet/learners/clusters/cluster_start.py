@@ -51,17 +51,10 @@ class ClusterStart:
 
     Records are projected on at most three axes of greatest variance, where few cells are needed; k-means on the noisy
     counts of cells costs nothing more.
-
-    Parameters
-    ----------
-    task : Task
-        The records.
-    clusters : int
-        Public. How many centers.
     """
 
-    task: Task
-    clusters: int
+    task: Task  # the records
+    clusters: int  # public: how many centers
 
     def shares(self, part: float) -> list[BudgetShare]:
         """The three sums, with their parts of the budget."""
@@ -201,17 +194,10 @@ class MeanStart:
     If x varies by v along each of k random directions, centers at the distance r from the mean are nearer to x than the
     mean by 2 r max - r^2, where max is the greatest of k normal numbers times sqrt(v): most so at r = sqrt(2 v log k),
     nearly.
-
-    Parameters
-    ----------
-    task : Task
-        The records.
-    clusters : int
-        Public. How many centers.
     """
 
-    task: Task
-    clusters: int
+    task: Task  # the records
+    clusters: int  # public: how many centers
 
     def shares(self, part: float) -> list[BudgetShare]:
         """The sum, with its part of the budget."""

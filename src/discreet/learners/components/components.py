@@ -41,37 +41,19 @@ SUMS, SQUARES = 0.35, 0.04
 
 @dataclass(frozen=True)
 class Location:
-    """Where the records lie, scaled to [-1, 1]: released.
+    """Where the records lie, scaled to [-1, 1]: released."""
 
-    Parameters
-    ----------
-    count : float
-        How many there are.
-    center : array of shape (n_features,)
-        Their mean.
-    radius : float
-        The distance from it that they are shrunk to.
-    """
-
-    count: float
-    center: Array
-    radius: float
+    count: float  # how many there are
+    center: Array  # their mean, of shape (n_features,)
+    radius: float  # the distance from it that they are shrunk to
 
 
 @dataclass(frozen=True)
 class LocationSearch:
-    """A private location, from one bounded sum for the center, and one for the radius where none is given.
+    """A private location, from one bounded sum for the center, and one for the radius where none is given."""
 
-    Parameters
-    ----------
-    task : Task
-        The records.
-    radius : float, optional
-        Public. Where it is known.
-    """
-
-    task: Task
-    radius: float | None
+    task: Task  # the records
+    radius: float | None  # public: where it is known
 
     def shares(self) -> list[BudgetShare]:
         """The sums, with their parts of the budget."""
@@ -103,40 +85,20 @@ class LocationSearch:
 
 @dataclass(frozen=True)
 class Components:
-    """Components of records around a location, in their own units: released.
+    """Components of records around a location, in their own units: released."""
 
-    Parameters
-    ----------
-    vectors : array of shape (n_components, n_features)
-        Orthonormal, those of greatest variance first.
-    variances : array of shape (n_components,)
-        Along each.
-    total : float or None
-        The variance of all features, where it is released.
-    shift : array of shape (n_features,)
-        Of the mean from the location's center, scaled.
-    """
-
-    vectors: Array
-    variances: Array
-    total: float | None
-    shift: Array
+    vectors: Array  # orthonormal, those of greatest variance first, of shape (n_components, n_features)
+    variances: Array  # along each, of shape (n_components,)
+    total: float | None  # the variance of all features, where it is released
+    shift: Array  # of the mean from the location's center, scaled, of shape (n_features,)
 
 
 @dataclass(frozen=True)
 class ComponentSearch(ABC):
-    """How components are found once it is known where the records lie.
+    """How components are found once it is known where the records lie."""
 
-    Parameters
-    ----------
-    task : Task
-        The records.
-    size : int
-        Public. How many components.
-    """
-
-    task: Task
-    size: int
+    task: Task  # the records
+    size: int  # public: how many components
 
     @abstractmethod
     def plan(self, location: list[BudgetShare]) -> SharedPlan:
@@ -192,18 +154,10 @@ class Sulq(ComponentSearch):
 
 @dataclass(frozen=True)
 class Power(ComponentSearch):
-    """Steps of the noisy power method, with records in units of their widest feature.
+    """Steps of the noisy power method, with records in units of their widest feature."""
 
-    Parameters
-    ----------
-    steps : int
-        Public. How many.
-    seed : int, RandomState instance or None
-        Public. Of the directions that it starts with.
-    """
-
-    steps: int = 4
-    seed: Any = None
+    steps: int = 4  # public: how many
+    seed: Any = None  # public: of the directions that it starts with
 
     def plan(self, location: list[BudgetShare]) -> SharedPlan:
         """As many sums after the location as there are steps."""

@@ -23,21 +23,11 @@ ASKED = "categories"
 
 @dataclass(frozen=True)
 class CategoryPurchase:
-    """One selection of keys for each of several columns of text, within one budget.
+    """One selection of keys for each of several columns of text, within one budget."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Public. The columns.
-    most : int
-        Public. How many values of a column are listed at most.
-    selection : KeySelection
-        Public. Of each column.
-    """
-
-    names: tuple[str, ...]
-    most: int
-    selection: KeySelection
+    names: tuple[str, ...]  # public: the columns
+    most: int  # public: how many values of a column are listed at most
+    selection: KeySelection  # public: of each column
 
     @classmethod
     def of(cls, asked: str, data: PrivateData, names: Sequence[str], most: int, budget: Budget) -> CategoryPurchase:

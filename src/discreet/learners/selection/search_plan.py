@@ -56,18 +56,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """All candidates, and how they are tried.
+    """All candidates, and how they are tried."""
 
-    Parameters
-    ----------
-    candidates : tuple of Candidate
-        Public. With their plans.
-    stop : float or None
-        Public. The chance to stop after a trial; None where every candidate is tried once.
-    """
-
-    candidates: tuple[Candidate, ...]
-    stop: float | None
+    candidates: tuple[Candidate, ...]  # public: with their plans
+    stop: float | None  # public: the chance to stop after a trial; None where every candidate is tried once
 
     @property
     def event(self) -> Event:

@@ -156,21 +156,11 @@ def sample_question(task: Task, trees: int, depth: int, norm: Norm) -> BoundedSu
 
 @dataclass(frozen=True)
 class ChosenPlan:
-    """How many trees are chosen, from how many each, and what their leaves are filled from; no delta is paid.
+    """How many trees are chosen, from how many each, and what their leaves are filled from; no delta is paid."""
 
-    Parameters
-    ----------
-    candidates : int
-        Public. The number of random trees that each is chosen from.
-    choice : PermuteAndFlip
-        Public. It chooses a tree, and the class of each leaf of a single tree.
-    counts : ForestPlan
-        Public. The noise on the counts in the leaves of several trees.
-    """
-
-    candidates: int
-    choice: PermuteAndFlip
-    counts: ForestPlan
+    candidates: int  # public: the number of random trees that each is chosen from
+    choice: PermuteAndFlip  # public: it chooses a tree, and the class of each leaf of a single tree
+    counts: ForestPlan  # public: the noise on the counts in the leaves of several trees
 
     @property
     def trees(self) -> int:

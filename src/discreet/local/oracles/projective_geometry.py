@@ -30,13 +30,6 @@ class ProjectiveSpace:
     A point is written as the vector on it whose first number that is not zero is a 1. Read as digits to the base q,
     these vectors have the values q**m + r with 0 <= r < q**m; points are numbered from 0 in the order of these values.
 
-    Parameters
-    ----------
-    q : int
-        Public. A prime.
-    t : int
-        Public. At least 2.
-
     Examples
     --------
     >>> plane = ProjectiveSpace(q=2, t=3)
@@ -44,8 +37,8 @@ class ProjectiveSpace:
     (7, array([1, 1, 1]))
     """
 
-    q: int
-    t: int
+    q: int  # public: a prime
+    t: int  # public: at least 2
 
     @classmethod
     def of_at_least(cls, q: int, points: int) -> ProjectiveSpace:

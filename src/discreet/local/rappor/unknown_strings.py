@@ -27,21 +27,11 @@ SURE = 2.0  # standard errors by which a pair of parts must exceed zero
 
 @dataclass(frozen=True)
 class PartReports:
-    """What clients send: a report of the whole string, and of two of its parts.
+    """What clients send: a report of the whole string, and of two of its parts."""
 
-    Parameters
-    ----------
-    whole : array
-        One report for each client.
-    places : array of int, shape (n, 2)
-        Which two parts, in ascending order: public, since they are drawn without looking at the string.
-    parts : array, shape (n, 2, ...)
-        Their reports.
-    """
-
-    whole: Reports
-    places: Steps
-    parts: Reports
+    whole: Reports  # one report for each client
+    places: Steps  # which two parts, in ascending order: public, since they are drawn without looking at the string
+    parts: Reports  # their reports
 
 
 @dataclass(frozen=True)

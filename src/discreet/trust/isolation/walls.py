@@ -34,30 +34,14 @@ READ_ONLY, PRIVATE = 0x1, 0x44000  # mounts; private, with all that are below
 
 @dataclass(frozen=True)
 class SystemCall:
-    """A system call that is allowed, by its numbers on x86-64 and on 64-bit Arm; perhaps for one kind of argument only.
+    """A system call that is allowed, by its numbers on x86-64 and 64-bit Arm; perhaps for one kind of argument only."""
 
-    Parameters
-    ----------
-    name : str
-        For the reader.
-    numbers : (int, int)
-        On either machine.
-    argument : int, optional
-        Which argument is looked at.
-    test : int
-        `EQUALS`, `HAS` (one of these bits) or `GREATER`.
-    value : int
-        What it is compared with.
-    passes : bool
-        Whether the call is allowed where the test holds, or where it does not.
-    """
-
-    name: str
-    numbers: tuple[int, int]
-    argument: int | None = None
-    test: int = EQUALS
-    value: int = 0
-    passes: bool = True
+    name: str  # for the reader
+    numbers: tuple[int, int]  # on either machine
+    argument: int | None = None  # which argument is looked at
+    test: int = EQUALS  # `EQUALS`, `HAS` (one of these bits) or `GREATER`
+    value: int = 0  # what it is compared with
+    passes: bool = True  # whether the call is allowed where the test holds, or where it does not
 
     def instructions(self, machine: int) -> list[tuple[int, int, int, int]]:
         """Return if this is the call, else go on."""

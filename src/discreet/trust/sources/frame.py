@@ -40,13 +40,6 @@ class CodedColumn(Secret):
 
     That is never more than the raw column, whose values took at least as many bytes as a reference to each.
 
-    Parameters
-    ----------
-    stored : array
-        One number for each record.
-    meanings : array of float64, optional
-        What each of them stands for, nan for the last; None where they stand for themselves.
-
     Examples
     --------
     >>> column = CodedColumn.of([np.array([0.0, np.nan]), np.array([1.0])], Category(("f", "m")))
@@ -54,8 +47,8 @@ class CodedColumn(Secret):
     (dtype('uint8'), array([ 0., nan,  1.]))
     """
 
-    stored: NDArray[Any]
-    meanings: Array | None
+    stored: NDArray[Any]  # one number for each record
+    meanings: Array | None  # what each of them stands for, nan for the last; None where they stand for themselves
 
     @classmethod
     def of(cls, batches: Iterable[Array], kind: Number | Category) -> CodedColumn:
