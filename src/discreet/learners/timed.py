@@ -53,6 +53,5 @@ class Timed(PrivateEstimator):
         return task.features[:place] + task.features[place + 1 :]
 
     def _steps(self, rows: Array) -> NDArray[np.intp]:
-        """The step of time of each row."""
         passed = np.searchsorted(self.clock_, rows[:, self.time_], side="right") - 1
         return np.clip(passed, 0, len(self.clock_) - 2)

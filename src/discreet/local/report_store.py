@@ -132,7 +132,6 @@ class ReportStore(Held):
             raise self._refused(f"a report is also in {other.path}", "Add up stores that have none in common.")
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     @contextlib.contextmanager

@@ -195,7 +195,6 @@ class Curator(Secret):
 
     @property
     def secret(self) -> bool:
-        """Whether the noise is secret."""
         return self._bits.secret
 
     @property

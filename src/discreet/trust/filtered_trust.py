@@ -70,7 +70,6 @@ class FilteredTrust:
 
     @property
     def secret(self) -> bool:
-        """Whether the noise is secret."""
         return self.trust.secret
 
     @property

@@ -123,7 +123,6 @@ class Local(Secret):
         return grid.values(total)  # type: ignore[return-value]
 
     def _answers(self, question: BoundedSum, mechanism: Any, records: Any) -> Answer:
-        """What each record adds."""
         answers = Answer(
             contributions(question, records).astype(np.int64), question.grid, question.bound, self.neighbors
         )

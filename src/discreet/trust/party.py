@@ -256,7 +256,6 @@ class Seat(Held):
 
     @exclusive
     def advertise(self) -> Signed:
-        """Take the seat."""
         return self._client.advertise()
 
     @exclusive

@@ -57,7 +57,6 @@ class InProcess(Held):
 
     @property
     def units(self) -> int:
-        """The number of units."""
         return self._party.source.units()
 
     async def exchange(self, message: Signed, hear: Hear, most: int) -> None:

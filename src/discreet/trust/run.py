@@ -64,11 +64,9 @@ class CuratedRun:
 
     @property
     def event(self) -> Event:
-        """The price of the run."""
         return self.run.event
 
     def release(self, answer: Records, bits: Bits) -> Any:
-        """What the run makes."""
         if answer.rows != 1 or answer.neighbors is not Neighbors.ADD_REMOVE:
             obstacle = f"a unit has {answer.rows} rows, under {answer.neighbors.value}"
             raise NotPermitted(ASKED, obstacle, "Keep one row of each unit, added or removed.", KEPT)

@@ -66,7 +66,6 @@ class Stored:
         return {asked for asked, _ in self.releases} | ({self.artefact.asked} if self.artefact is not None else set())
 
     def add(self, asked: str, release: Any) -> None:
-        """Remember a release."""
         self.releases.append((asked, release))
 
     def holds(self, asked: str | None) -> bool:

@@ -43,7 +43,6 @@ class PublishingPlan:
     epsilon: float  # public: of all together
 
     def part(self, share: float) -> float:
-        """The epsilon of a part."""
         return self.epsilon * share * SAFE
 
     @property
@@ -66,7 +65,6 @@ class PublishingPlan:
         return int(np.clip(3 * 2.0 ** min(self.epsilon, 8.0), FEWEST, MOST))
 
     def groups(self, count: int, weights: tuple[float, ...] = ()) -> PlacedGroups:
-        """For the groups."""
         return PlacedGroups(self.part(GROUPS), count, weights, RESOLUTION)
 
     @property
@@ -76,12 +74,10 @@ class PublishingPlan:
 
     @property
     def triangles(self) -> SmoothGraphCount:
-        """For the number of triangles."""
         return SmoothGraphCount(self.part(TRIANGLES))
 
     @property
     def event(self) -> Event:
-        """What all of it costs."""
         return Composed((self.degrees.event, self.groups(2).event, self.edges.event, self.triangles.event))
 
 

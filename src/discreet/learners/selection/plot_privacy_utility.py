@@ -130,7 +130,6 @@ def own_score(model: Any, X: Any, y: Any) -> float:
 
 
 def score_name(learner: PrivateEstimator, scoring: Scoring | None) -> str:
-    """What the score is called."""
     if scoring is not None:
         return getattr(scoring, "__name__", "score").replace("_", " ")
     return "accuracy" if is_classifier(learner) else "R2" if is_regressor(learner) else "score"

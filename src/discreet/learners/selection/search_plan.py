@@ -63,7 +63,6 @@ class SearchPlan:
 
     @property
     def event(self) -> Event:
-        """What the search costs."""
         events = tuple(one.event for one in self.candidates)
         if self.stop is None:
             return Composed(events)

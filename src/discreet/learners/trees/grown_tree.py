@@ -69,7 +69,6 @@ class GrownTree:
                 yield from self._lines(child, f"{indent}|   ")
 
     def rule(self, node: int, sign: str) -> str:
-        """What a node asks."""
         return f"{self.names[self.features[node]]} {sign} {self.cuts[node]:.4g}"
 
     def label(self, node: int) -> Any:

@@ -164,7 +164,6 @@ class ChosenPlan:
 
     @property
     def trees(self) -> int:
-        """How many trees."""
         return self.counts.trees
 
     @property

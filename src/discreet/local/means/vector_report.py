@@ -80,11 +80,10 @@ def mean_misfit(tally: Steps, n: int, longest: float) -> str:
 
 
 @dataclass(frozen=True)
-class VectorReport(Randomizer):
-    """Randomises a vector in a ball so that its report, times `unit`, is unbiased.
+class BallReport(Randomizer):
+    """Randomises a vector in a ball: a report is whole numbers of four bytes, each worth `unit`, and without bias.
 
-    A vector that is longer than the radius is shrunk to it; one with a missing or infinite number counts as zero. A
-    report is one whole number for each coordinate, in four bytes.
+    A vector that is longer than the radius is shrunk to it; one with a missing or infinite number counts as zero.
 
     Parameters
     ----------
@@ -97,11 +96,6 @@ class VectorReport(Randomizer):
     size: int = 2
     radius: float = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(type(self).__name__, "size", self.size, 1, MOST_NUMBERS)
-        check_positive(type(self).__name__, "radius", self.radius)
-
     @property
     @abstractmethod
     def unit(self) -> float:
@@ -110,7 +104,7 @@ class VectorReport(Randomizer):
     @property
     @abstractmethod
     def stddev(self) -> float:
-        """The standard deviation of the estimate from one report, in each coordinate, at most."""
+        """The standard deviation of the estimate from one report, in each of its numbers, at most."""
 
     @property
     @abstractmethod
@@ -122,17 +116,16 @@ class VectorReport(Randomizer):
         """What is wrong with reports of the right type, which no device can have made; nothing, where this is empty."""
 
     @property
-    def form(self) -> np.dtype[Any]:
-        return np.dtype(("<i4", (self.size,)))
+    def numbers(self) -> int:
+        """How many numbers a report has."""
+        return self.size
 
     @property
-    def worst_pair(self) -> WorstPair:
-        first = np.zeros(self.size)
-        first[0] = self.radius
-        return WorstPair(first, -first)
+    def form(self) -> np.dtype[Any]:
+        return np.dtype(("<i4", (self.numbers,)))
 
     def inside(self, values: Any) -> Array:
-        """Vectors in the ball."""
+        """Vectors, each shrunk to the ball."""
         found = numbers_each(values, (self.size,))
         if found.ndim != 2 or found.shape[1] != self.size:
             obstacle = f"the shape of the vectors is {found.shape}"
@@ -146,18 +139,10 @@ class VectorReport(Randomizer):
         """The zero vector, whose report is noise alone."""
         return np.zeros(self.size)
 
-    def unbiased(self, reports: Reports) -> Array:
-        """The estimate from each report."""
-        return np.asarray(reports * self.unit)
-
-    def score(self, reports: Reports) -> Array:
-        """The first coordinate."""
-        return np.asarray(reports[:, 0], np.float64)
-
     def accepted(self, reports: Reports) -> Reports:
-        """Whole numbers, one for each coordinate, that a device can have made."""
-        if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != (self.size,):
-            raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.size})")
+        """Whole numbers, as many as there are, that a device can have made."""
+        if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != (self.numbers,):
+            raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.numbers})")
         if wrong := self.misfit(reports):
             raise refused(self, wrong)
         return reports
@@ -168,6 +153,30 @@ class VectorReport(Randomizer):
     def tally_misfit(self, tally: Steps, n: int) -> str:
         """The mean is no longer than a report can be."""
         return mean_misfit(tally, n, self.longest)
+
+
+@dataclass(frozen=True)
+class VectorReport(BallReport):
+    """Randomises a vector in a ball so that its report, times `unit`, is unbiased: a number for each coordinate."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(type(self).__name__, "size", self.size, 1, MOST_NUMBERS)
+        check_positive(type(self).__name__, "radius", self.radius)
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        first = np.zeros(self.size)
+        first[0] = self.radius
+        return WorstPair(first, -first)
+
+    def unbiased(self, reports: Reports) -> Array:
+        """The estimate from each report."""
+        return np.asarray(reports * self.unit)
+
+    def score(self, reports: Reports) -> Array:
+        """The first coordinate."""
+        return np.asarray(reports[:, 0], np.float64)
 
     def estimated(
         self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = 0.95, **how: Any

@@ -50,12 +50,10 @@ class ProjectiveSpace:
 
     @property
     def vectors(self) -> int:
-        """How many vectors there are."""
         return self.q**self.t
 
     @property
     def points(self) -> int:
-        """How many points there are."""
         return (self.vectors - 1) // (self.q - 1)
 
     @property

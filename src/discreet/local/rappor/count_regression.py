@@ -59,7 +59,6 @@ class CountRegression:
 
     @property
     def candidates(self) -> int:
-        """How many there are."""
         return int(self.design.shape[1])
 
     @property

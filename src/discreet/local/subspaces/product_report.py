@@ -12,18 +12,16 @@ import numpy as np
 
 from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.core.bits import Bits
-from discreet.core.bound import Bound
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss
 from discreet.core.grid import Array, Steps
 from discreet.local.device_receipt import device_receipt
 from discreet.local.means.privunit_vector import PrivUnitVector
-from discreet.local.means.vector_report import ReportReach, mean_misfit
-from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
+from discreet.local.means.vector_report import BallReport, ReportReach
+from discreet.local.randomizer import Reports, WorstPair
 from discreet.local.subspaces.product_moments import ProductMoments
 from discreet.noise.gaussian import rounded_gaussian
-from discreet.trust.sources.columns.raw_values import numbers_each
 
 MOST = 2**10  # coordinates
 BLOCK = 2**22  # numbers of reports that are made at a time
@@ -72,7 +70,7 @@ def _weights(size: int) -> Array:
 
 
 @dataclass(frozen=True)
-class ProductReport(Randomizer):
+class ProductReport(BallReport):
     """Randomises x x' as a half vector, without bias.
 
     A vector that is longer than the radius is shrunk to it; one with a missing or infinite number counts as zero. A
@@ -82,27 +80,12 @@ class ProductReport(Randomizer):
     ----------
     size : int
         Public. The number p of coordinates.
-    radius : float
-        Public. Of the ball in l2.
     """
-
-    size: int = 2
-    radius: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(type(self).__name__, "size", self.size, 2, MOST)
         check_positive(type(self).__name__, "radius", self.radius, 2.0**-20, 2.0**20)
-
-    @property
-    @abstractmethod
-    def unit(self) -> float:
-        """What one step of a report is worth."""
-
-    @property
-    @abstractmethod
-    def stddev(self) -> float:
-        """The standard deviation of the noise of one report, in each number of the half vector."""
 
     @property
     def delta(self) -> float:
@@ -119,28 +102,20 @@ class ProductReport(Randomizer):
         """Whole numbers for half vectors."""
 
     @property
-    def form(self) -> np.dtype[Any]:
-        return np.dtype(("<i4", (half_size(self.size),)))
+    def numbers(self) -> int:
+        return half_size(self.size)
+
+    @property
+    def longest(self) -> float:
+        return self.reach.length
+
+    def misfit(self, reports: Reports) -> str:
+        return self.reach.misfit(reports)
 
     @property
     def worst_pair(self) -> WorstPair:
         """Two vectors of full length that are orthogonal."""
         return WorstPair(*(np.eye(self.size)[:2] * self.radius))
-
-    def inside(self, values: Any) -> Array:
-        """Vectors in the ball."""
-        found = numbers_each(values, (self.size,))
-        if found.ndim != 2 or found.shape[1] != self.size:
-            obstacle = f"the shape of the vectors is {found.shape}"
-            raise ParameterError(type(self).__name__, obstacle, f"Give rows of {self.size} numbers.")
-        return Bound("l2", self.radius).clip(found)
-
-    def content(self, value: Any) -> bytes:
-        return (self.inside([value]) + 0.0).tobytes()
-
-    def stand_in(self, bits: Bits) -> Array:
-        """The zero vector, whose report is noise alone."""
-        return np.zeros(self.size)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
         vectors, rows = self.inside(values), max(1, BLOCK // half_size(self.size))
@@ -153,21 +128,6 @@ class ProductReport(Randomizer):
     def score(self, reports: Reports) -> Array:
         """The difference of the first two squares."""
         return np.asarray(reports[:, 0], np.float64) - reports[:, self.size]
-
-    def accepted(self, reports: Reports) -> Reports:
-        """Whole numbers, one for each product, that a device can have made."""
-        if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != self.form.shape:
-            raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.form.shape[0]})")
-        if wrong := self.reach.misfit(reports):
-            raise refused(self, wrong)
-        return reports
-
-    def tallied(self, reports: Reports) -> Steps:
-        return np.asarray(reports.sum(axis=0, dtype=np.int64))
-
-    def tally_misfit(self, tally: Steps, n: int) -> str:
-        """The mean is no longer than a report can be."""
-        return mean_misfit(tally, n, self.reach.length)
 
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False, **how: Any) -> ProductMoments:
         """The mean of x x' over people."""

@@ -95,7 +95,6 @@ class Link:
         return not self._writer.is_closing() and not self._reader.at_eof()
 
     async def send(self, data: bytes) -> None:
-        """Send a frame."""
         try:
             self._writer.write(len(data).to_bytes(LENGTH, "big"))
             self._writer.write(data)

@@ -115,7 +115,6 @@ class Listener:
 
 
 async def listening(address: str, identity: Identity, federation: Federation, met: Met) -> Listener:
-    """A listener at this address."""
     listener = Listener(identity, federation, met)
     await listener.open(address)
     return listener

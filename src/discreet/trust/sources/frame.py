@@ -128,7 +128,6 @@ class Frame(Batched):
             yield {key: count for key, count in counts.items() if key is not None}
 
     def _fulfilling(self, condition: Condition | None) -> Iterator[Rows]:
-        """The rows that fulfil a condition."""
         if condition is None:
             yield from self._slices()
             return

@@ -141,7 +141,6 @@ class Query(LockedStream):
 
 
 def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> Stream:
-    """The source for a query on this connection."""
     if hasattr(connection, "sql"):
         return Relation(connection.sql(query), schema, unit)
     if hasattr(connection, "adbc_get_info"):

@@ -172,7 +172,6 @@ def _named(condition: Condition | None, schema: Schema, *, decoded: bool) -> Wor
 
 
 def _with_bytes(batch: Any) -> Any:
-    """The batch with bytes for texts."""
     pa = arrow()
     columns = [c.cast(pa.binary()) if pa.types.is_large_string(c.type) else c for c in batch.columns]
     return pa.record_batch(columns, names=batch.schema.names)
