@@ -18,6 +18,17 @@ from discreet.core.installed import OWN, installed
 
 LOOSE = {"eval", "exec", "globals", "__import__"}
 SUBROOM = re.compile(rf"{OWN}\.learners\.\w+\.")  # learners lay in one folder when names were those of files
+FILES = {  # of learners that had one each at that time, and share one now
+    "FunctionalLinearRegression": "functional_linear_regression",
+    "FunctionalLogisticRegression": "functional_logistic_regression",
+    "LinearSVC": "linear_svc",
+    "MinMaxScaler": "min_max_scaler",
+    "OneHotEncoder": "one_hot_encoder",
+    "OrdinalEncoder": "ordinal_encoder",
+    "RandomDecisionTrees": "random_decision_trees",
+    "Ridge": "ridge",
+    "StandardScaler": "standard_scaler",
+}
 SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 
 
@@ -94,7 +105,9 @@ def former_name(value: Any) -> str:
     >>> former_name(Unidentified)
     'discreet.core.identity:Unidentified'
     """
-    return f"{SUBROOM.sub(f'{OWN}.learners.', value.__module__)}:{value.__qualname__}"
+    module, name = SUBROOM.sub(f"{OWN}.learners.", value.__module__), value.__qualname__
+    file = FILES.get(name.partition(".")[0]) if module.startswith(f"{OWN}.learners.") else None
+    return f"{OWN}.learners.{file}:{name}" if file else f"{module}:{name}"
 
 
 class _Walk:
