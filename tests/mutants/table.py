@@ -1148,7 +1148,7 @@ MUTANTS = [
     ),
     *of(
         "deep/forms/outer_products",
-        ("lengthened(*self.squares(), self.guard, self.cut)", "self.squares()[0]"),
+        ("lengthened(*self.squares(), self.guard, self.cut + self.stored)", "self.squares()[0]"),
         tests="deep/clipping/test_clipped_sum.py",
     ),
     *of(
