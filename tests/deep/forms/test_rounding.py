@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from discreet.core.errors import ParameterError
 from discreet.deep import forms
 from discreet.deep.clipping.clipped_sum import clipped_sum
-from discreet.deep.forms.blocks import outer_sum, weighted_sum
+from discreet.deep.forms.blocks import added_up, outer_sum, weighted_sum
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
@@ -281,6 +281,7 @@ def test_blocks_add_up_to_the_sum_and_are_as_large_as_the_margin_allows() -> Non
             slopes, inputs = (torch.randint(1, 200, (samples, places, wide)) for wide in (4, 5))
             exact = slopes.flatten(0, 1).double().T @ inputs.flatten(0, 1).double()
             assert torch.equal(outer_sum(slopes.float(), inputs.float()).double(), exact)
+    assert float(added_up(torch.tensor([2.0**24, 1.0, 1.0]).view(3, 1))) == 2**24 + 2
     values, weights = torch.randint(-200, 200, (700, 3)), torch.randint(0, 200, (700,))
     assert torch.equal(weighted_sum(weights.float(), values.float()), weights.double() @ values.double())
 
