@@ -10,8 +10,8 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.checks import check_one_of, check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.questions.gradients.gradients import exponential
 from discreet.questions.gradients.shape_gradients import FINE, SLICE, STEEPEST, outputs_of
-from discreet.questions.gradients.softmax_gradients import exponential
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import MOST_CELLS, Codes, Domain

@@ -13,7 +13,7 @@ from discreet.core.checks import check_one_of, check_positive, check_size, check
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.questions.columns.column_cells import cells_of, edges_of
-from discreet.questions.gradients.softmax_gradients import MOST_CLASSES, exponential
+from discreet.questions.gradients.gradients import MOST_CLASSES, exponential
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import MOST_CELLS

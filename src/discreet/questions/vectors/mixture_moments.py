@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.questions.gradients.softmax_gradients import WHOLE, exponential
+from discreet.questions.gradients.gradients import WHOLE, exponential
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.acute_bound import AcuteBound
