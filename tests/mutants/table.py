@@ -23,7 +23,7 @@ MUTANTS = [
         tests="graphs/test_graph_data.py",
     ),
     *of(
-        "questions/graphs/edge_bound",
+        "questions/graphs/graph_statistic",
         ("math.sqrt(2 * reach)", "math.sqrt(reach)"),
         ("return self.radius * reach", "return self.radius"),
     ),
@@ -745,12 +745,12 @@ MUTANTS = [
         tests="trust/test_curator.py",
     ),
     *of(
-        "questions/all_records",
+        "questions/question",
         ("view.unit.rows, view.neighbors)", "1, view.neighbors)"),
         tests="trust/test_curator.py",
     ),
     *of(
-        "questions/columns/key_counts",
+        "questions/tables/key_counts",
         ("view.unit.rows, view.neighbors)", "1, view.neighbors)"),
         tests="trust/test_curator.py",
     ),
@@ -905,7 +905,7 @@ MUTANTS = [
         ("self.reach) == (other.kind, other.column, other.reach)", "None) == (other.kind, other.column, None)"),
         tests="statistics/ranks/test_choose_rows.py trust/test_moving_table.py",
     ),
-    *of("questions/vectors/acute_bound", ("one * math.sqrt(2) * stretch", "one * stretch")),
+    *of("questions/vectors/second_moments", ("one * math.sqrt(2) * stretch", "one * stretch")),
     *of(
         "questions/gradients/gradients",
         ('Bound("l2", longest * (1 + 2.0**-30))', 'Bound("l2", longest / 1.2)'),
@@ -949,7 +949,7 @@ MUTANTS = [
         tests="questions/vectors/test_mixture_moments.py conformance/test_recipes.py",
     ),
     *of(
-        "questions/vectors/part_moments",
+        "questions/vectors/mixture_moments",
         ("np.square(roots_of_shares(scaled, self._parts))", "roots_of_shares(scaled, self._parts)"),
         ("found.scaled / math.sqrt(len(columns))", "found.scaled"),
     ),
@@ -1522,7 +1522,7 @@ MUTANTS = [
         tests="questions/series/test_fourier.py conformance/test_recipes.py",
     ),
     *of(
-        "questions/series/spectrum_tails",
+        "questions/series/fourier",
         ("longest / math.sqrt(2) *", "longest / 2 *"),
         ("sum(squares[size:])", "sum(squares[size:]) ** 2"),
     ),

@@ -37,10 +37,8 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.count import count_of
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
-from discreet.questions.columns.total import total_of
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
+from discreet.questions.columns.total import count_of, total_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.vectors.clusters import FINE, clusters_of

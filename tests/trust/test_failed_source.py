@@ -21,7 +21,7 @@ from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.tables.conversation import Conversation

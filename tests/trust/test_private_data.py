@@ -30,8 +30,8 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.permit import releases

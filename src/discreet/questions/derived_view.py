@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.answer import AnyAnswer
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.secret_sample import SecretSample
-from discreet.questions.question import BoundedSum, View
+from discreet.questions.question import BoundedSum, Question, View
 from discreet.schema.schema import Category
 
 
@@ -70,3 +72,30 @@ class DerivedView(ABC):
     ) -> list[Array | None]:
         """What an untrusted function returns for each block of records, in a process of its own."""
         return self._view.isolated(of, blocks, size, seconds, form)
+
+
+@dataclass(frozen=True)
+class OfListed:
+    """A question about records with columns of text that are read as categories. A curator alone can ask this.
+
+    What a record's text is read as depends on that record and on public lists, so neighbors stay neighbors.
+
+    Parameters
+    ----------
+    question : Question
+        Public. What is asked.
+    lists : tuple of (str, Category)
+        Public. The columns, and their values; any other value is missing.
+    """
+
+    question: Question
+    lists: tuple[tuple[str, Category], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.question.columns
+
+    def answer(self, view: View) -> AnyAnswer:
+        """What the question answers from these records."""
+        return self.question.answer(view.listing(dict(self.lists)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from discreet.core.answer import Answer, AnyAnswer
+from discreet.core.answer import Answer, AnyAnswer, Records, SampledAnswer
 from discreet.core.bound import Bound
 from discreet.core.condition import Condition
 from discreet.core.formula import Tally
@@ -159,3 +159,55 @@ class BoundedSum:
             return self
         fine = min(self.grid.exponent, Grid.of_radius(self.bound.radius).exponent)
         return dataclasses.replace(self, grid=Grid(fine), total=None, raw=False)
+
+
+@dataclass(frozen=True)
+class AllRecords:
+    """All records at once, for a mechanism that needs more than a sum of them. A curator alone can ask this.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Public. The columns that the mechanism sees, in order.
+    """
+
+    columns: tuple[str, ...]
+
+    def answer(self, view: View) -> Records:
+        """All records, and how many of them one unit has."""
+        return Records(view.everything(self.columns), view.unit.rows, view.neighbors)
+
+
+@dataclass(frozen=True)
+class SampledSum:
+    """The sum over a fresh sample, which only `OnSample` releases: it is priced for that very sample.
+
+    Parameters
+    ----------
+    question : BoundedSum
+        Public. What is summed.
+    sample : SecretSample
+        Public. How the sample is drawn.
+    """
+
+    question: BoundedSum
+    sample: SecretSample
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.question.columns
+
+    @property
+    def size(self) -> int:
+        """How many numbers the sum has."""
+        return self.question.size
+
+    @property
+    def bound(self) -> Bound:
+        """Of what one row of the sample adds."""
+        return self.question.bound
+
+    def answer(self, view: View) -> SampledAnswer:
+        """The exact sum over a fresh sample."""
+        return SampledAnswer(self.question.answer(view, self.sample), self.sample)

@@ -180,7 +180,7 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
     Examples
     --------
     >>> from discreet.schema.schema import Number
-    >>> from discreet.questions.columns.count import count_of
+    >>> from discreet.questions.columns.total import count_of
     >>> schema = Schema({"age": Number(0, 120)})
     >>> count_of(schema, "age").recipe
     Recipe(name='count', parameters=mappingproxy({'column': 'age'}))

@@ -23,7 +23,7 @@ from discreet.crypto.certificate import Card
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.tables.contingency import contingency_of
 from discreet.service.cli import party_command
 from discreet.service.cli.command import main

@@ -21,7 +21,7 @@ from discreet.mechanisms.graphs.placed_groups import PlacedGroups
 from discreet.mechanisms.graphs.smooth_graph_count import SmoothGraphCount
 from discreet.questions.graphs.community_edges import community_edges_of
 from discreet.questions.graphs.edge_sums import edge_degrees_of
-from discreet.questions.graphs.whole_graph import ENDS, WholeGraph
+from discreet.questions.graphs.graph_statistic import ENDS, WholeGraph
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.private_graph import PrivateGraph

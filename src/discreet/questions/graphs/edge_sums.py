@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.questions.graphs.edge_bound import EDGE_ENDS
-from discreet.questions.graphs.whole_graph import ENDS
+from discreet.questions.graphs.graph_statistic import EDGE_ENDS, ENDS
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.schema.schema import Category, Schema

@@ -11,9 +11,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
-from discreet.questions.vectors.acute_bound import AcuteBound
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.second_moments import EIGHTHS, weights_of
+from discreet.questions.vectors.second_moments import EIGHTHS, AcuteBound, weights_of
 from discreet.questions.vectors.slices import by_slices
 from discreet.schema.schema import Schema
 

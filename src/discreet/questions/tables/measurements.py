@@ -23,9 +23,8 @@ from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import Codes, Domain, codes_of
-from discreet.questions.tables.measurement import Measurement
 from discreet.questions.tables.query_weighting import FINENESS, MARGIN, QueryWeighting, check_weights, steps_of
-from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Shape, cells, subsets, summed
+from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Measurement, Shape, cells, subsets, summed
 from discreet.schema.schema import Schema
 
 MOST_NUMBERS = 2**20

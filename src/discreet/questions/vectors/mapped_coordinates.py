@@ -12,9 +12,11 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.questions.vectors.acute_bound import AcuteBound
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.vectors.coordinates import CELLS, MOST_COLUMNS, Coordinates, added_products, factors, shrink
 from discreet.questions.vectors.row_steps import StepRows
+from discreet.questions.vectors.second_moments import AcuteBound, products_of
 from discreet.schema.schema import Schema
 
 MAPS = Grid(-14)  # of the entries of a public matrix
@@ -138,3 +140,21 @@ def check_map(asked: str, name: str, matrix: Array, width: int) -> None:
         obstacle = f"the {name} of shape {matrix.shape} is not one of {width} columns in whole steps of {MAPS.step:.2g}"
         remedy = f"Give 1 to {MOST_COLUMNS} rows of entries whose sizes add up to {STEEPEST:g} at most."
         raise ParameterError(asked, obstacle, remedy)
+
+
+@recipe("mapped_moments")
+def mapped_moments_of(schema: Schema, columns: tuple[str, ...], matrix: Array) -> BoundedSum:
+    """The sum of all products of two coordinates of (w, M (1, x)); see `second_moments`, whose `unfolded` reads it.
+
+    No two records add vectors with an obtuse angle: see `central_moments`.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the values lie.
+    columns : tuple of str
+        Public. Numeric columns, scaled from their bounds to [-1, 1].
+    matrix : array of shape (k, 1 + n)
+        Public. M, on the grid of `MappedCoordinates`. A record is shrunk to length 1 after it.
+    """
+    return products_of(MappedCoordinates.of(schema, columns, matrix), columns)

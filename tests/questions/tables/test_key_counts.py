@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.questions.tables.prefix_extension import matched, prefix_extension_of
+from discreet.questions.tables.key_counts import matched, prefix_extension_of
 from tests.questions.trial import SCHEMA, Trial, summed
 
 TRIALS = {

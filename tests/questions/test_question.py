@@ -23,10 +23,8 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.count import count_of
-from discreet.questions.columns.total import total_of
-from discreet.questions.question import BoundedSum
-from discreet.questions.sampled_sum import SampledSum
+from discreet.questions.columns.total import count_of, total_of
+from discreet.questions.question import BoundedSum, SampledSum
 from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.local import Local

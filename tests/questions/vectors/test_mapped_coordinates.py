@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, on_maps
-from discreet.questions.vectors.mapped_moments import mapped_moments_of
+from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, mapped_moments_of, on_maps
 from discreet.questions.vectors.second_moments import unfolded
 from tests.questions.trial import SCHEMA, Trial, X, summed
 

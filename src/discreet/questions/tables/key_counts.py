@@ -1,23 +1,79 @@
-"""Some cells of the first columns of a table, extended by further columns: one step of the search for frequent cells.
-
-This is the prefix extension of the heavy hitters of Bassily, Nissim, Stemmer and Thakurta 2017 (TreeHist) and of Wang,
-Li and Jha 2018 (PEM), where a prefix is a cell of the first columns.
-"""
+"""Rows per value of a column, for values that are not public."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from discreet.core.answer import KeyedAnswer
 from discreet.core.checks import check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import BoundedSum, View
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.contingency import ONE_CELL
 from discreet.questions.tables.domain import MOST_CELLS, Codes, Domain, codes_of
 from discreet.schema.schema import Schema
+
+
+@dataclass(frozen=True)
+class KeyCounts:
+    """How many rows hold each value of a column whose values are not public. A curator alone can ask this.
+
+    Parameters
+    ----------
+    column : str
+        Public. The column.
+    """
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (self.column,)
+
+    def answer(self, view: View) -> KeyedAnswer:
+        """The values that occur, and how often each does."""
+        return keyed(view.keys(self.column), view)
+
+
+def keyed(batches: Iterable[dict[str, int]], view: View) -> KeyedAnswer:
+    """Counts by key, batch by batch, added up."""
+    counts: Counter[str] = Counter()
+    for batch in batches:
+        counts.update(batch)
+    keys = tuple(sorted(counts))
+    return KeyedAnswer(keys, np.array([counts[key] for key in keys], dtype=np.int64), view.unit.rows, view.neighbors)
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """How many rows are in each cell of a table with far too many cells to list. A curator alone can ask this.
+
+    Parameters
+    ----------
+    of : callable
+        Rows in; the places of the cell of each row that is in one, on all axes of the table, out.
+    columns : tuple of str
+        Public. The columns that `of` reads, in order.
+    """
+
+    of: Callable[[Array], NDArray[np.intp]]
+    columns: tuple[str, ...]
+
+    def answer(self, view: View) -> KeyedAnswer:
+        """The cells that hold a record, each named by its places, and how many it holds."""
+        return keyed((self._counted(batch) for batch in view.batches(self.columns)), view)
+
+    def _counted(self, records: Array) -> dict[str, int]:
+        rows, counts = np.unique(self.of(records), axis=0, return_counts=True)
+        return {" ".join(map(str, row)): int(count) for row, count in zip(rows.tolist(), counts, strict=True)}
 
 
 @recipe("prefix_extension")
