@@ -75,7 +75,7 @@ MUTANTS = [
         audits=("PlacedGroups",),
     ),
     *of(
-        "questions/graphs/community_edges",
+        "questions/graphs/edge_sums",
         ('Bound("l1", 3.0, nonnegative=True)', 'Bound("l1", 2.0, nonnegative=True)'),
         ("across = (own[pair[:, 0]] != own[pair[:, 1]]) * nodes", "across = 0 * pair[:, 0]"),
     ),
@@ -499,7 +499,7 @@ MUTANTS = [
         ("after, now = points - slopes / self._steepest", "after, now = points + slopes / self._steepest"),
     ),
     *of(
-        "questions/gradients/squared_loss",
+        "questions/gradients/signed_records",
         ("(2 * targets * math.sqrt(size) + size)", "(2 * math.sqrt(size) + size)"),
         ("twice = np.where(first == second, 1.0, 2.0)", "twice = np.where(first == second, 1.0, 1.0)"),
         ("rows[np.isnan(records).any(axis=1)] = 0.0", "rows[np.isnan(records).all(axis=1)] = 0.0"),
@@ -961,7 +961,7 @@ MUTANTS = [
         tests="questions/series/test_product_tree.py conformance/test_recipes.py",
     ),
     *of(
-        "questions/vectors/directed_squares",
+        "questions/vectors/directed_products",
         ("np.square(z).sum(axis=0) - along.sum(axis=0)", "np.square(z).sum(axis=0)"),
     ),
     *of(
@@ -1071,22 +1071,22 @@ MUTANTS = [
         ("np.clip(moments.error, FLATTEST, 1.0)", "0.0"),
     ),
     *of(
-        "questions/scores",
+        "questions/trees/scores",
         ("nonnegative=True).times(view.unit.rows)", "nonnegative=True)"),
         ("(FINE, ROUNDED)", "(FINE, 0.0)"),
         ("if not public or sum(", "if sum("),
-        tests="questions/test_scores.py questions/trees/test_split_scores.py",
+        tests="questions/trees/test_scores.py questions/trees/test_scores.py",
     ),
-    *of("questions/trees/tree_scores", ("return Scores(sums, of, 1.0)", "return Scores(sums, of, 0.5)")),
+    *of("questions/trees/scores", ("return Scores(sums, of, 1.0)", "return Scores(sums, of, 0.5)")),
     *of(
-        "questions/trees/split_scores",
+        "questions/trees/scores",
         ('"gini": 2.0', '"gini": 1.0'),
         ("math.log2(size + 1) + 1 / math.log(2)", "math.log2(size + 1)"),
     ),
     *of("questions/columns/column_cells", ("math.sqrt(d) * (1 + 2.0**-50)", "1.0")),
     *of("questions/gradients/shape_gradients", ("        shrink(away, longest)", "        pass")),
     *of(
-        "questions/gradients/boosting_weights",
+        "questions/gradients/shape_gradients",
         ("most = float(outputs * (d + 1))", "most = float(outputs * d)"),
         ("exponential(-np.maximum(margins, 0.0))", "exponential(-margins)"),
     ),

@@ -20,7 +20,7 @@ from discreet.learners.trees.random_trees import ForestPlan, sample_question
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.trees.tree_scores import leaf_counts_of
+from discreet.questions.trees.scores import leaf_counts_of
 from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curators_view import CuratorsView

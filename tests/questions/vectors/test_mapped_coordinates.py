@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, mapped_moments_of, on_maps
-from discreet.questions.vectors.second_moments import unfolded
+from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, on_maps
+from discreet.questions.vectors.second_moments import mapped_moments_of, unfolded
 from tests.questions.trial import SCHEMA, Trial, X, summed
 
 MATRIX = np.array([[0.5, 0.25, 0.0], [-0.125, 0.5, 0.75]])

@@ -10,7 +10,8 @@ from scipy import stats
 from discreet.core.bound import Bound
 from discreet.core.neighbors import Neighbors
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.second_moments import AcuteBound, central_moments_of, second_moments_of, unfolded
+from discreet.questions.vectors.mapped_coordinates import AcuteBound
+from discreet.questions.vectors.second_moments import central_moments_of, second_moments_of, unfolded
 from tests.questions.trial import SCHEMA, Trial, X, summed
 
 ADD, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE

@@ -19,8 +19,7 @@ from discreet.graphs.publishing.network import PublishedNetwork
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.placed_groups import PlacedGroups
 from discreet.mechanisms.graphs.smooth_graph_count import SmoothGraphCount
-from discreet.questions.graphs.community_edges import community_edges_of
-from discreet.questions.graphs.edge_sums import edge_degrees_of
+from discreet.questions.graphs.edge_sums import community_edges_of, edge_degrees_of
 from discreet.questions.graphs.graph_statistic import ENDS, WholeGraph
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit

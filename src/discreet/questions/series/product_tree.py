@@ -12,8 +12,9 @@ from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.second_moments import EIGHTHS, AcuteBound, weights_of
-from discreet.questions.vectors.slices import by_slices
+from discreet.questions.vectors.mapped_coordinates import AcuteBound
+from discreet.questions.vectors.row_steps import by_slices
+from discreet.questions.vectors.second_moments import EIGHTHS, weights_of
 from discreet.schema.schema import Schema
 
 MOST_STEPS = 2**12

@@ -17,8 +17,7 @@ from discreet.questions.recipe import recipe
 from discreet.questions.vectors.clusters import FINE, Scaling, check_centers, marks, missing
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.directed_products import check_directions
-from discreet.questions.vectors.row_steps import StepRows
-from discreet.questions.vectors.slices import by_slices
+from discreet.questions.vectors.row_steps import StepRows, by_slices
 from discreet.schema.schema import Schema
 
 MOST_BINS = 2**12

@@ -18,8 +18,8 @@ from discreet.questions.vectors.coordinates import MOST_COLUMNS, SHORTEST, Coord
 from discreet.questions.vectors.row_steps import StepRows
 from discreet.schema.schema import Schema
 
-ASKED = "moments by class"
-ASKED, MOST_RADII, LONGEST = "lengths of records", 2**10, math.sqrt(MOST_COLUMNS)
+CLASSES, LENGTHS = "moments by class", "lengths of records"
+MOST_RADII, LONGEST = 2**10, math.sqrt(MOST_COLUMNS)
 
 
 @recipe("class_moments")
@@ -48,8 +48,8 @@ def class_moments_of(
     """
     *features, classes = schema.values((*columns, target))
     coordinates, cells = Coordinates.of(schema, features, radius), len(schema.category(classes).values)
-    check_one_of(ASKED, "norm", norm, ("l1", "l2"))
-    check_positive(ASKED, "square", square, least=2.0**-10, most=2.0**10)
+    check_one_of(CLASSES, "norm", norm, ("l1", "l2"))
+    check_positive(CLASSES, "square", square, least=2.0**-10, most=2.0**10)
     d, step = len(features), coordinates.grid.step
     bound = Bound(norm, _most(coordinates, square, norm) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), cells * (1 + 2 * d)
@@ -118,11 +118,11 @@ def record_lengths_of(schema: Schema, columns: tuple[str, ...], radii: tuple[flo
         Public. Lengths, each greater than the one before.
     """
     coordinates = Coordinates.of(schema, columns, math.sqrt(len(columns)) if columns else 1.0)
-    check_size(ASKED, len(radii), MOST_RADII)
+    check_size(LENGTHS, len(radii), MOST_RADII)
     for radius in radii:
-        check_positive(ASKED, "radius", radius, least=SHORTEST, most=LONGEST)
+        check_positive(LENGTHS, "radius", radius, least=SHORTEST, most=LONGEST)
     if not radii or not np.all(np.diff(radii) > 0):
-        raise ParameterError(ASKED, "the radii do not increase, or there are none", "Give each once, in order.")
+        raise ParameterError(LENGTHS, "the radii do not increase, or there are none", "Give each once, in order.")
     ends, cells = np.square(np.array(radii) * math.ldexp(1.0, -coordinates.grid.exponent)), len(radii) + 1
 
     def places(rows: StepRows) -> NDArray[np.intp]:

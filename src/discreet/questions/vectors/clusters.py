@@ -14,8 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
-from discreet.questions.vectors.row_steps import RowSteps
-from discreet.questions.vectors.slices import by_slices
+from discreet.questions.vectors.row_steps import RowSteps, by_slices
 from discreet.schema.schema import Schema
 
 MOST_CENTERS = 2**16

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from discreet.core.answer import GramAnswer
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import BoundedSum, View
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.clusters import FINE
 from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.second_moments import EIGHTHS, central_moments_of, weights_of
 from discreet.schema.schema import Schema
 
 
@@ -59,3 +63,79 @@ def check_directions(directions: Array, n: int) -> None:
     if not whole or directions.size == 0 or np.abs(directions).max() > 1:
         obstacle = f"the {directions.shape} array of directions is not one of {n} columns in whole steps"
         raise ParameterError("directions", obstacle, "Give numbers from -1 to 1, on the fine grid.")
+
+
+@recipe("directed_squares")
+def directed_squares_of(
+    schema: Schema, columns: tuple[str, ...], center: Array, radius: float, directions: Array
+) -> BoundedSum:
+    """The squares of the coordinates of a record z along directions V, and then what is left of |z|^2.
+
+    They are not negative and add up to |z|^2 where the directions are orthonormal; rows of others are shrunk.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the values lie.
+    columns : tuple of str
+        Public. Numeric columns.
+    center : array of shape (n_columns,)
+        Public. Scaled to [-1, 1].
+    radius : float
+        Public. The length that the difference to the center is shrunk to.
+    directions : array of shape (n_columns, n_directions)
+        Public. From -1 to 1, on the fine grid, so that coordinates along them do not depend on batches.
+    """
+    coordinates = Coordinates.of(schema, columns, radius, center)
+    n = coordinates.size - 1
+    check_directions(directions, n)
+    bound = Bound("l1", float(coordinates.grid.step**2 * coordinates.longest * (1 + 2.0**-16)), nonnegative=True)
+
+    def of(records: Array) -> Array:
+        z = coordinates.grid.values(coordinates.steps(records, np.empty((n + 1, len(records))))[1:])
+        along = np.square(directions.T @ z)
+        across = np.maximum(np.square(z).sum(axis=0) - along.sum(axis=0), 0.0)
+        return bound.clip(np.vstack([along, across]).T)
+
+    return BoundedSum(of, bound, columns, Grid.of_radius(bound.radius))
+
+
+@dataclass(frozen=True)
+class Gram:
+    """The exact sum of z z', where z is a record around a public center, shrunk to a radius.
+
+    Only a curator can ask it, since what is released is not this sum with noise.
+
+    Parameters
+    ----------
+    products : BoundedSum
+        Public. The sum of all products of two coordinates, of which the constant is one.
+    longest : int
+        Public. The most that the squared length of z is, in squared steps.
+    """
+
+    products: BoundedSum
+    longest: int
+
+    @classmethod
+    def of(cls, schema: Schema, columns: tuple[str, ...], center: Array, radius: float) -> Gram:
+        """Of these columns, scaled to [-1, 1]; see `central_moments_of`."""
+        longest = Coordinates.of(schema, columns, radius, center).longest
+        return cls(central_moments_of(schema, columns, center, radius), longest)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.products.columns
+
+    @property
+    def size(self) -> int:
+        """How many numbers the sum has."""
+        return len(self.columns) ** 2
+
+    def answer(self, view: View) -> GramAnswer:
+        """The exact sum, and how long one row's vector can be."""
+        n = 1 + len(self.columns)
+        upper = np.zeros((n, n), dtype=np.int64)
+        upper[np.triu_indices(n)] = view.sum(self.products) // (2**EIGHTHS * weights_of(n)).astype(np.int64)
+        return GramAnswer((upper + np.triu(upper, 1).T)[1:, 1:], self.longest, view.unit.rows, view.neighbors)

@@ -5,19 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.questions.question import BoundedSum
-from discreet.questions.recipe import recipe
+from discreet.core.neighbors import Neighbors
+from discreet.core.rounding import upwards
 from discreet.questions.vectors.coordinates import CELLS, MOST_COLUMNS, Coordinates, added_products, factors, shrink
 from discreet.questions.vectors.row_steps import StepRows
-from discreet.questions.vectors.second_moments import AcuteBound, products_of
 from discreet.schema.schema import Schema
+
+ROUNDING = 2.0**-16  # relative: grids turn vectors by less
+
+
+@dataclass(frozen=True)
+class AcuteBound(Bound):
+    """Contributions a, b with a'b >= 0, such as matrices x x' and z z', whose product is (x'z)^2.
+
+    Then |a - b|^2 <= |a|^2 + |b|^2, so that the l2 sensitivity under replace is sqrt(2) radii, not 2. Shrinking and
+    adding such vectors keeps all angles acute. Only a question whose own contributions are so may have this bound.
+
+    Examples
+    --------
+    >>> round(AcuteBound("l2", 1.0).sensitivity("l2", 10, Neighbors.REPLACE), 3)
+    1.414
+    """
+
+    def times(self, rows: int) -> AcuteBound:
+        """The bound of a unit that brings so many rows; rounded up."""
+        return AcuteBound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
+
+    def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
+        """The farthest one unit can move a sum of `size` coordinates, in any norm; rounded up."""
+        general = super().sensitivity(norm, size, neighbors)
+        if neighbors is not Neighbors.REPLACE or self.norm != "l2" or norm == "linf":
+            return general
+        stretch = math.sqrt(size) if norm == "l1" else 1.0
+        one = super().sensitivity("l2", size, Neighbors.ADD_REMOVE)
+        return min(general, one * math.sqrt(2) * stretch * (1 + ROUNDING))
+
 
 MAPS = Grid(-14)  # of the entries of a public matrix
 STEEPEST = 2.0**16  # what the sizes of the entries of a row add up to: products stay below 2**46 steps
@@ -140,21 +171,3 @@ def check_map(asked: str, name: str, matrix: Array, width: int) -> None:
         obstacle = f"the {name} of shape {matrix.shape} is not one of {width} columns in whole steps of {MAPS.step:.2g}"
         remedy = f"Give 1 to {MOST_COLUMNS} rows of entries whose sizes add up to {STEEPEST:g} at most."
         raise ParameterError(asked, obstacle, remedy)
-
-
-@recipe("mapped_moments")
-def mapped_moments_of(schema: Schema, columns: tuple[str, ...], matrix: Array) -> BoundedSum:
-    """The sum of all products of two coordinates of (w, M (1, x)); see `second_moments`, whose `unfolded` reads it.
-
-    No two records add vectors with an obtuse angle: see `central_moments`.
-
-    Parameters
-    ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns, scaled from their bounds to [-1, 1].
-    matrix : array of shape (k, 1 + n)
-        Public. M, on the grid of `MappedCoordinates`. A record is shrunk to length 1 after it.
-    """
-    return products_of(MappedCoordinates.of(schema, columns, matrix), columns)

@@ -23,8 +23,9 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.clusters import Scaling, check_centers, missing
 from discreet.questions.vectors.coordinates import CELLS
-from discreet.questions.vectors.second_moments import CROSS, EIGHTHS, AcuteBound, weights_of
-from discreet.questions.vectors.slices import by_slices
+from discreet.questions.vectors.mapped_coordinates import AcuteBound
+from discreet.questions.vectors.row_steps import by_slices
+from discreet.questions.vectors.second_moments import CROSS, EIGHTHS, weights_of
 from discreet.schema.schema import Schema
 
 CONSTANT = round(math.ldexp(math.sqrt(0.5), CELLS))  # w in steps: products get 2/3 of the bound

@@ -20,8 +20,8 @@ from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import MOST_NUMBERS, recipe
 from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.row_steps import SLICE
 from discreet.questions.vectors.second_moments import CROSS, EIGHTHS, unfolded, weights_of
-from discreet.questions.vectors.slices import SLICE
 from discreet.schema.schema import Schema
 
 PARTS: dict[Norm, int] = {"l1": 1, "l2": 2}  # eighths of the products of squares and cubes that are added

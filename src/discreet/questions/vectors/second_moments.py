@@ -12,52 +12,18 @@ since (11/8)^2 < 2: these 11/8 cost nothing and take a quarter off the noise of 
 from __future__ import annotations
 
 import dataclasses
-import math
-from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
+from discreet.questions.vectors.mapped_coordinates import AcuteBound, MappedCoordinates
 from discreet.schema.schema import Schema
 
-ROUNDING = 2.0**-16  # relative: grids turn vectors by less
 CROSS = 11 / 8
 EIGHTHS = 3  # bits between the step of a product and the finer one of the sum, on which 11/8 is exact
-
-
-@dataclass(frozen=True)
-class AcuteBound(Bound):
-    """Contributions a, b with a'b >= 0, such as matrices x x' and z z', whose product is (x'z)^2.
-
-    Then |a - b|^2 <= |a|^2 + |b|^2, so that the l2 sensitivity under replace is sqrt(2) radii, not 2. Shrinking and
-    adding such vectors keeps all angles acute. Only a question whose own contributions are so may have this bound.
-
-    Examples
-    --------
-    >>> round(AcuteBound("l2", 1.0).sensitivity("l2", 10, Neighbors.REPLACE), 3)
-    1.414
-    """
-
-    def times(self, rows: int) -> AcuteBound:
-        """The bound of a unit that brings so many rows; rounded up."""
-        return AcuteBound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
-
-    def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
-        """The farthest one unit can move a sum of `size` coordinates, in any norm; rounded up."""
-        general = super().sensitivity(norm, size, neighbors)
-        if neighbors is not Neighbors.REPLACE or self.norm != "l2" or norm == "linf":
-            return general
-        stretch = math.sqrt(size) if norm == "l1" else 1.0
-        one = super().sensitivity("l2", size, Neighbors.ADD_REMOVE)
-        return min(general, one * math.sqrt(2) * stretch * (1 + ROUNDING))
 
 
 @recipe("second_moments")
@@ -131,3 +97,21 @@ def unfolded(released: Array, coordinates: Coordinates | MappedCoordinates) -> A
     upper[np.triu_indices(size)] = released / weights_of(size)
     scale = np.array([coordinates.weight] + [1.0] * (size - 1))
     return (upper + np.triu(upper, 1).T) / np.outer(scale, scale)
+
+
+@recipe("mapped_moments")
+def mapped_moments_of(schema: Schema, columns: tuple[str, ...], matrix: Array) -> BoundedSum:
+    """The sum of all products of two coordinates of (w, M (1, x)); see `second_moments`, whose `unfolded` reads it.
+
+    No two records add vectors with an obtuse angle: see `central_moments`.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the values lie.
+    columns : tuple of str
+        Public. Numeric columns, scaled from their bounds to [-1, 1].
+    matrix : array of shape (k, 1 + n)
+        Public. M, on the grid of `MappedCoordinates`. A record is shrunk to length 1 after it.
+    """
+    return products_of(MappedCoordinates.of(schema, columns, matrix), columns)
