@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
 from discreet.core.answer import Records
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted

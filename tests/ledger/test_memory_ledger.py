@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from scipy.stats import norm
 
-from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,

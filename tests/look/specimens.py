@@ -13,7 +13,7 @@ import torch
 
 import discreet
 from discreet import Budget, PrivateData, Schema, learners
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.events import PureLoss
 from discreet.deep import PrivateTensors, Trainer, TrainingPlan
 from discreet.graphs import graph_data, publish_network, utility_against_truth

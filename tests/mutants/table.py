@@ -162,7 +162,7 @@ MUTANTS = [
         ),
     ),
     *of(
-        "noise/exponential",
+        "noise/laplace",
         ("return k / self.scale", "return k / self.scale * 0.95"),
         ("    sides = 1", "    sides = 2"),
     ),
@@ -206,19 +206,25 @@ MUTANTS = [
     ),
     *of(
         "mechanisms/additive/laplace",
-        ('norm: ClassVar[Norm] = "l1"', 'norm: ClassVar[Norm] = "l2"'),
+        (
+            'norm: ClassVar[Norm] = "l1"\n    law: ClassVar[ErrorLaw] = LaplaceError()',
+            'norm: ClassVar[Norm] = "l2"\n    law: ClassVar[ErrorLaw] = LaplaceError()',
+        ),
         audits=("Laplace",),
     ),
     *of(
         "mechanisms/additive/gaussian",
-        ('norm: ClassVar[Norm] = "l2"', 'norm: ClassVar[Norm] = "linf"'),
+        (
+            'GaussianLoss(multiplier=1.1)\n    """\n\n    norm: ClassVar[Norm] = "l2"',
+            'GaussianLoss(multiplier=1.1)\n    """\n\n    norm: ClassVar[Norm] = "linf"',
+        ),
         audits=("Gaussian",),
     ),
     *of(
-        "mechanisms/additive/discrete_gaussian",
+        "mechanisms/additive/gaussian",
         ("upwards(1 / (2 * Fraction(self.multiplier) ** 2))", "upwards(1 / (4 * Fraction(self.multiplier) ** 2))"),
     ),
-    *of("mechanisms/additive/discrete_laplace", ("upwards(1 / Fraction(", "upwards(0.9 / Fraction(")),
+    *of("mechanisms/additive/laplace", ("upwards(1 / Fraction(", "upwards(0.9 / Fraction(")),
     *of(
         "mechanisms/additive/bounded_noise",
         ("rounded_bounded(bits, shape, RADIUS * scale", "rounded_bounded(bits, shape, 3 * scale"),
@@ -233,7 +239,7 @@ MUTANTS = [
         audits=("Exponential",),
     ),
     *of(
-        "mechanisms/selection/top_k",
+        "mechanisms/selection/noisy_max",
         (
             "(1 if answer.monotone else 2) / Fraction(self.epsilon / self.count)",
             "1 / Fraction(self.epsilon / self.count)",
@@ -343,7 +349,7 @@ MUTANTS = [
         audits=("QueryBoosting",),
     ),
     *of(
-        "mechanisms/online/weighted_histogram",
+        "mechanisms/online/multiplicative_weights",
         ("self.shares.sum(axis=-1) + factor * now", "1 + factor * now"),
     ),
     *of(
@@ -402,7 +408,7 @@ MUTANTS = [
         audits=("SmoothStudent", "SmoothLaplace", "SmoothGaussian"),
     ),
     *of(
-        "mechanisms/additive/shifted_noise_loss",
+        "mechanisms/stable/smooth_sensitivity",
         ("math.exp(-(epsilon + beta) / math.expm1(beta))", "math.exp(-epsilon / math.expm1(beta))"),
         ("edge = math.sqrt(2 * (epsilon + beta)", "edge = math.sqrt(2 * (epsilon + 2 * beta)"),
         ("(epsilon / slide + side * slide / 2", "(epsilon / slide + side * slide"),
@@ -476,13 +482,13 @@ MUTANTS = [
         audits=("ObjectivePerturbation",),
     ),
     *of(
-        "mechanisms/learning/tilted_loss",
+        "mechanisms/learning/objective_perturbation",
         ("part = shift * k / units", "part = shift * k / units / 2"),
         ("LossTable(first, (1 - tails[0]", "LossTable(0, (1 - tails[0]"),
         tests="mechanisms/learning/test_objective_perturbation.py",
     ),
     *of(
-        "mechanisms/learning/output_perturbation",
+        "mechanisms/learning/perturbation",
         ("times(self.rows), self.neighbors)", "times(1), self.neighbors)"),
         audits=("OutputPerturbation",),
     ),
@@ -490,7 +496,7 @@ MUTANTS = [
         "mechanisms/learning/perturbation",
         ("return self.penalty * self.radius**2", "return self.penalty * self.radius"),
         ("if records.rows > self.rows or", "if"),
-        tests="mechanisms/learning/test_objective_perturbation.py mechanisms/learning/test_output_perturbation.py",
+        tests="mechanisms/learning/test_objective_perturbation.py mechanisms/learning/test_perturbation.py",
     ),
     *of(
         "mechanisms/learning/penalized_loss",
@@ -522,25 +528,25 @@ MUTANTS = [
         ("Budget((1 - SHARE) * budget.epsilon", "Budget(budget.epsilon"),
     ),
     *of(
-        "mechanisms/shares/gaussian_share",
+        "mechanisms/additive/gaussian",
         ("scale * (1 + grown) / math.sqrt(self.honest)", "scale * (1 + grown) / self.honest"),
         ("share < LEAST or", "False or"),
     ),
     *of(
-        "mechanisms/shares/laplace_share",
+        "mechanisms/additive/laplace",
         ("return own.steps + up - down", "return own.steps + up"),
         ("return least * (1 + grown)", "return least * (1 - grown)"),
         ("polya(bits, own.steps.shape, scale, self.honest)", "polya(bits, own.steps.shape, scale, self.honest + 1)"),
     ),
     # accounting
     *of(
-        "accounting/gaussian",
+        "accounting/closed_forms",
         ("x = epsilon / mu - mu / 2", "x = epsilon / mu - mu"),
         ("epsilon + float(log_ndtr(-x - mu))", "float(log_ndtr(-x - mu))"),
         ("        if excess(root) <= 0:\n", "        if True:\n"),
     ),
     *of(
-        "accounting/laplace",
+        "accounting/closed_forms",
         ("-math.expm1(-beyond / 2)", "-math.expm1(-beyond)"),
         ("-2 * Fraction(math.log1p", "-3 * Fraction(math.log1p"),
         ("(1 - MARGIN)", "(1 + MARGIN)"),
@@ -551,7 +557,7 @@ MUTANTS = [
             "case (Term(LaplaceLoss(multiplier), 1),):\n            return laplace_e",
             "case (Term(LaplaceLoss(multiplier)),):\n            return laplace_e",
         ),
-        tests="accounting/test_laplace.py",
+        tests="accounting/test_closed_forms.py",
     ),
     *of(
         "accounting/leaf_renyi",
@@ -622,7 +628,7 @@ MUTANTS = [
         tests="accounting/test_jumps.py",
     ),
     *of(
-        "accounting/pairs/subset_witness",
+        "accounting/pairs/sampled_pairs",
         ("<= profile - SAFE", "<= 1.01 * profile"),
         ("common, apart = 1 - p - q, 1 - 2 * q", "common, apart = 1 - p - q, 1 - 2 * q - 0.01"),
     ),
@@ -632,12 +638,12 @@ MUTANTS = [
         ("if Union(members).delta > budget.delta:", "if False:"),
         ("if standing.union is not None and not all(member.sound", "if False and not all(member.sound"),
         ('raise ValueError("the account has expired")', "pass"),
-        tests="ledger/test_raising.py",
+        tests="ledger/test_account_state.py",
     ),
     *of(
         "ledger/book_ledger",
         ("if standing.expired and (closed", "if False and (closed"),
-        tests="ledger/test_raising.py",
+        tests="ledger/test_account_state.py",
     ),
     *of(
         "accounting/sampled_renyi",
@@ -905,7 +911,11 @@ MUTANTS = [
         ("self.reach) == (other.kind, other.column, other.reach)", "None) == (other.kind, other.column, None)"),
         tests="statistics/ranks/test_choose_rows.py trust/test_moving_table.py",
     ),
-    *of("questions/vectors/second_moments", ("one * math.sqrt(2) * stretch", "one * stretch")),
+    *of(
+        "questions/vectors/mapped_coordinates",
+        ("one * math.sqrt(2) * stretch", "one * stretch"),
+        tests="questions/vectors/test_second_moments.py",
+    ),
     *of(
         "questions/gradients/gradients",
         ('Bound("l2", longest * (1 + 2.0**-30))', 'Bound("l2", longest / 1.2)'),
@@ -1112,7 +1122,7 @@ MUTANTS = [
         tests="learners/trees/test_additive_regressor.py",
     ),
     *of(
-        "accounting/pairs/replaced_pair",
+        "accounting/pairs/sampled_pairs",
         ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.5, 0.0, 0.0)"),
         ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.25, -0.25, 0.0)"),
         ("2 * self.multiplier**2 * (half + bend)", "2 * self.multiplier**2 * bend"),
@@ -1122,12 +1132,12 @@ MUTANTS = [
         "accounting/terms",
         ('part.scheme != "poisson"]', 'part.scheme == "fixed_size"]'),
         ('event.scheme == "poisson_replace" and not', 'False and event.scheme == "poisson_replace" and not'),
-        tests="accounting/pairs/test_replaced_pair.py",
+        tests="accounting/pairs/test_sampled_pairs.py",
     ),
     *of(
         "trust/private_data",
         ('if event.scheme == "poisson_replace":', 'if event.scheme == "never":'),
-        tests="accounting/pairs/test_replaced_pair.py",
+        tests="accounting/pairs/test_sampled_pairs.py",
     ),
     # audit
     *of(
@@ -1429,7 +1439,7 @@ MUTANTS = [
         ("drawn[pivot] = (product * miss -", "drawn[pivot] = (product -"),
         ("not LEAST_EPSILON <= epsilon <= MOST_EPSILON", "False"),
     ),
-    *of("noise/packed_coins", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
+    *of("noise/bernoulli", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
     # local/rappor
     *of(
         "local/rappor/parameters",

@@ -3,11 +3,14 @@ from __future__ import annotations
 from decimal import Context, Decimal, localcontext
 
 import numpy as np
+import pytest
 
-from discreet.noise.bars import exponentials
+from discreet.core.errors import DiscreetError
+from discreet.noise.bars import Function, assure, exponentials
 from discreet.noise.deterministic import DeterministicBits
 
 EDGES = [1, 2, 3, 2**11, 2**53 - 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 2**40, 2**64 - 2049, 2**64 - 2, 2**64 - 1]
+ALL: list[Function] = ["exp", "log", "cos", "sin"]
 
 
 def test_error_bars_hold_every_real_that_the_word_allows() -> None:
@@ -30,3 +33,16 @@ def test_the_smallest_values_are_not_negative_zeros() -> None:
 
 def test_nothing_is_known_of_a_word_of_zeros() -> None:
     assert np.isinf(exponentials(np.zeros(1, np.uint64)).error[0])
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_the_library_of_this_machine_is_good_enough(function: Function) -> None:
+    assure.__wrapped__(function, 2000)
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_a_worse_library_is_refused(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = getattr(np, function)
+    monkeypatch.setattr(np, function, lambda x: good(x) + np.where(x == x[7], 2.0**-45, 0.0))
+    with pytest.raises(DiscreetError, match="off by"):
+        assure.__wrapped__(function)

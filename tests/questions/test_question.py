@@ -10,7 +10,7 @@ import pytest
 
 from discreet.accounting.accountant import delta
 from discreet.accounting.calibration import calibrate
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.answer import SampledAnswer, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget

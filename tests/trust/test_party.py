@@ -21,7 +21,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.mechanisms.shares.gaussian_share import GaussianShare
+from discreet.mechanisms.additive.gaussian import GaussianShare
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe, recipe
 from discreet.schema.schema import Schema

@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from discreet.accounting import accountant
-from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.accounting.laplace import laplace_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier, laplace_multiplier
 from discreet.accounting.loss_distribution import ACCURACY
 from discreet.accounting.terms import Term, terms
 from discreet.core.budget import Budget

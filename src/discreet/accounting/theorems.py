@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from discreet.accounting.accountant import epsilon as accounted
-from discreet.accounting.gaussian import gaussian_epsilon
+from discreet.accounting.closed_forms import gaussian_epsilon
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated
 

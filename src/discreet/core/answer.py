@@ -13,10 +13,9 @@ import numpy as np
 from discreet.core.bound import ORDER, ULP, Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.held import unheld
+from discreet.core.held import Secret, unheld
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.rounding import upwards
-from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 
 LEAST_SCALE = 2.0**-19

@@ -33,7 +33,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from discreet.accounting.price import Price
+from discreet.accounting.accountant import Price
 from discreet.core.budget import Budget, check_budget
 from discreet.core.errors import DiscreetError, LedgerBroken
 from discreet.core.events import Event, read

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
+from discreet.noise.bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 
 assure("exp")
 FAR = 50.0  # exponents beyond are overstated here, and settled in multi-precision

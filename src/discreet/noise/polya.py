@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.noise.bars import Bars, exponentials
-from discreet.noise.exponential import rounded_exponential
+from discreet.noise.bars import Bars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
+from discreet.noise.laplace import rounded_exponential
 from discreet.noise.rejection_table import COMPANY, LIMIT
 from discreet.noise.request import Size, checked_scale, checked_shape
 

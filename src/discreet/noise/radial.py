@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import Bars, exponentials
+from discreet.noise.bars import Bars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 from discreet.noise.request import checked_scale, checked_shape
 
 assure("cos")

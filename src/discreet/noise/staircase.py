@@ -13,9 +13,9 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.rounding import upwards
-from discreet.noise.exponential import rounded_exponential
+from discreet.noise.bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
+from discreet.noise.laplace import rounded_exponential
 from discreet.noise.request import Size, checked_shape
 from discreet.noise.uniform import uniform_integers
 

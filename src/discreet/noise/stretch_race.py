@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import exponentials
+from discreet.noise.bars import assure, exponentials
 from discreet.noise.choice import uniform_below
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 
 assure("exp")
 assure("log")

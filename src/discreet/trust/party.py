@@ -14,15 +14,15 @@ from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import Event
-from discreet.core.events_in_words import in_words
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.receipt import in_words
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.agreement import check_roster
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.steps import check_roster
 from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
 from discreet.noise.bits import system_bits

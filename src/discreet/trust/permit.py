@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, TypeVar, cast
 
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
 from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.held import Held, exclusive

@@ -22,10 +22,10 @@ from discreet.core.receipt import Participants
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.steps import check_roster
+from discreet.crypto.masked_sum.agreement import check_roster
 from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.display.plain import plain
-from discreet.mechanisms.shares.named import kinds
+from discreet.mechanisms.additive.share_of import kinds
 from discreet.noise.bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.plain_schema import PlainSchema, schema_of

@@ -276,7 +276,7 @@ def test_many_parallel_parts_cost_their_sum_however_small_each_is() -> None:
 
 # Every search ends
 
-WAITS = {"file_lock", "ledger_file", "often"}  # for a lock, for lists to be empty, and up to a number that is given
+WAITS = {"file_lock", "ledger_file", "admission"}  # for a lock, for lists to be empty, and up to a number that is given
 
 
 def test_no_search_of_the_room_is_without_a_bound() -> None:

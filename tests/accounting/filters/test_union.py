@@ -13,12 +13,12 @@ from scipy.optimize import brentq
 
 from discreet.accounting.accountant import delta as delta_of
 from discreet.accounting.accountant import epsilon as epsilon_of
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.accounting.filters.amount import DELTA_UNITS, NOTHING
 from discreet.accounting.filters.gaussian_filter import GaussianFilter
 from discreet.accounting.filters.pure_filter import PureFilter
 from discreet.accounting.filters.renyi_filter import RenyiFilter
 from discreet.accounting.filters.union import Spent, Union, chosen
-from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.errors import Unaccountable
 from discreet.core.events import (

@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from discreet.crypto.errors import BadSignature, Disagreement, Malformed, UnknownParty
-from discreet.crypto.framing import framed
 from discreet.crypto.masked_sum.agreement import (
     FIELD,
     SMALL_ORDER,
@@ -16,7 +15,7 @@ from discreet.crypto.masked_sum.agreement import (
     public_half,
 )
 from discreet.crypto.masked_sum.terms import Terms
-from discreet.crypto.messages import Message
+from discreet.crypto.messages import Message, framed
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import identity, roster, terms_of
 

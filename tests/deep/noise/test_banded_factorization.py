@@ -14,7 +14,7 @@ from scipy.linalg import toeplitz
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated, Sampled

@@ -15,7 +15,7 @@ from discreet.graphs import block_model_network, dp_lusn, graph_data, synthetic_
 from discreet.graphs.publishing.block_sampling import fitted_edges, nearest_counts, sampled_edges
 from discreet.graphs.publishing.closure import closed, triangle_count
 from discreet.graphs.publishing.publish import publish_network
-from discreet.mechanisms.graphs.adjacency import adjacency_of
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.graphs.edge_sums import cell
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from discreet.accounting.accountant import epsilon
 from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
-from discreet.core.events import Repeated
+from discreet.core.events import PureLoss, Repeated
 from discreet.core.grid import Steps
 from discreet.mechanisms.online.online_sparse_vector import SparseVector
-from discreet.mechanisms.selection.exponential import Exponential, below_best
+from discreet.mechanisms.selection.exponential import Exponential, PermuteAndFlip, below_best
 from discreet.noise.contest import gumbel_argmax
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.laplace import rounded_exponential
 from tests.conformance.audits import Audit, varied
 
 
@@ -30,9 +33,6 @@ class WithoutTheTwo(Exponential):
         return gumbel_argmax(bits, below_best(answer), answer.scale(1 / self.epsilon, "linf"))
 
 
-BROKEN_TWINS = [WithoutTheTwo()]
-
-
 def _shares(scores: list[int], bound: Bound, price: float) -> np.ndarray:
     answer = whole_numbers(scores, bound).stacked(200_000)
     chosen = Exponential(price).release(answer, DeterministicBits(5))
@@ -42,9 +42,38 @@ def _shares(scores: list[int], bound: Bound, price: float) -> np.ndarray:
 RISING = NeighborPair(
     *(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]]))
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class FlippedWithoutTheTwo(PermuteAndFlip):
+    """Half the noise, as if no score could fall."""
+
+    def release(self, answer: Answer, bits: Bits) -> Steps:
+        noise = rounded_exponential(bits, answer.steps.shape, answer.scale(1 / self.epsilon, "linf"))
+        return np.argmax(answer.steps + noise, axis=-1)
+
+
+def permuted_and_flipped(scores: list[int], scale: float) -> np.ndarray:
+    """The law of the algorithm as published: over all orders, the chance to be taken before anybody else."""
+    accept, law = np.exp((np.array(scores) - max(scores)) / scale), np.zeros(len(scores))
+    for order in itertools.permutations(range(len(scores))):
+        left = 1.0
+        for candidate in order:
+            law[candidate] += left * accept[candidate] / math.factorial(len(scores))
+            left *= 1 - accept[candidate]
+    return law
+
+
+COUNTS = [([0, 1], 1.5), ([1, 0], 1.5), ([3, 3, 3], 0.7), ([0, 2, 2, 1], 1.0), ([5, 4, 0, 5, 4], 2.0), ([7], 1.0)]
 AUDITS = [
     *varied(Exponential()),
     Audit("all scores but one rise", Exponential(1.3), RISING, runs=120_000),
+    *varied(PermuteAndFlip()),
+    Audit("all scores but one rise", PermuteAndFlip(1.3), RISING, runs=120_000),
+]
+BROKEN_TWINS = [
+    WithoutTheTwo(),
+    FlippedWithoutTheTwo(),
 ]
 
 
@@ -87,3 +116,37 @@ def test_the_price_covers_the_divergence_of_two_scores_that_change_places_and_ha
         if 1.5 <= order <= 16:
             exact = math.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
             assert exact <= value <= 1.1 * exact
+
+
+def test_the_price_is_pure_and_not_that_of_a_bounded_range() -> None:
+    assert PermuteAndFlip(0.3).event == PureLoss(0.3)
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_counts_win_as_by_permuting_and_flipping(nonnegative: bool) -> None:
+    """On the coarsest grid there is, ties included: no place is better than another."""
+    for seed, (scores, budget) in enumerate(COUNTS):
+        answer = whole_numbers(scores, Bound("linf", 1.0, nonnegative)).stacked(60_000)
+        law = permuted_and_flipped(scores, (1 if nonnegative else 2) / budget)
+        seen = np.bincount(PermuteAndFlip(budget).release(answer, DeterministicBits(seed)), minlength=len(scores))
+        assert law.sum() == pytest.approx(1.0)
+        assert stats.chisquare(seen, law * 60_000).pvalue > 1e-4 or len(scores) == 1
+
+
+def test_the_expected_error_is_that_of_the_published_algorithm() -> None:
+    """One count more, in the second place: noise in whole numbers would give every tie to the first, 0.19."""
+    answer = whole_numbers([0, 1], Bound("linf", 1.0, nonnegative=True)).stacked(200_000)
+    error = (PermuteAndFlip(1.45).release(answer, DeterministicBits(1)) == 0).mean()
+    assert error == pytest.approx(math.exp(-1.45) / 2, abs=0.004)  # 0.117, and five standard deviations
+
+
+def test_it_finds_the_best_score_more_often_than_the_exponential_mechanism() -> None:
+    answer = whole_numbers([4, 2, 2, 2], Bound("linf", 1.0)).stacked(50_000)
+    flip = (PermuteAndFlip(1.0).release(answer, DeterministicBits(2)) == 0).mean()
+    exponential = (Exponential(1.0).release(answer, DeterministicBits(3)) == 0).mean()
+    assert flip > exponential + 0.02
+
+
+def test_a_nan_epsilon_is_refused() -> None:
+    with pytest.raises(ParameterError):
+        PermuteAndFlip(float("nan"))

@@ -10,7 +10,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.additive.laplace import DiscreteLaplace
 from discreet.questions.graphs.edge_sums import (
     community_edges_of,
     edge_blocks_of,

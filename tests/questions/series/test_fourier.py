@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.answer import Answer
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.series.fourier import FourierBasis, SpectrumTails, fourier_of_events, fourier_of_people
 from discreet.schema.schema import Number, Schema

@@ -12,14 +12,21 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, UnknownParty
-from discreet.crypto.framing import framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
-from discreet.crypto.masked_sum.masks import Words, add_mask
+from discreet.crypto.masked_sum.agreement import (
+    ANSWERED,
+    Circle,
+    PublicKeys,
+    SecretKeys,
+    check_roster,
+    drawn_bytes,
+    ordered,
+    put_on_half,
+    statement,
+)
 from discreet.crypto.masked_sum.signed_share import SignedShare
-from discreet.crypto.masked_sum.steps import ANSWERED, check_roster, ordered, put_on_half, statement
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
-from discreet.crypto.messages import Message, Seen, Signed
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, add_mask
+from discreet.crypto.messages import Message, Seen, Signed, framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.sharing.shamir import packed, share
 from discreet.noise.bits import system_bits
 

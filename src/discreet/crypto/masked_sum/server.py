@@ -9,15 +9,11 @@ import numpy as np
 from discreet.core.held import Held, exclusive
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
-from discreet.crypto.framing import labelled, listed, split, unlabelled
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.agreement import Circle, PublicKeys
-from discreet.crypto.masked_sum.masks import Words, subtract_mask
-from discreet.crypto.masked_sum.opening import Opening, Revealed
-from discreet.crypto.masked_sum.signed_share import SignedShare
-from discreet.crypto.masked_sum.steps import SAID, check_roster, ordered, put_on_half, statement
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
-from discreet.crypto.messages import Message, Seen, Signed
+from discreet.crypto.masked_sum.agreement import SAID, Circle, PublicKeys, check_roster, ordered, put_on_half, statement
+from discreet.crypto.masked_sum.signed_share import Opening, Revealed, SignedShare
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, subtract_mask
+from discreet.crypto.messages import Message, Seen, Signed, labelled, listed, split, unlabelled
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from discreet.graphs.asking import whole_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
 from discreet.graphs.publishing.network import PublishedNetwork
 from discreet.graphs.publishing.publish import SAFE
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.additive.laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.edge_response import EdgeResponse
 from discreet.mechanisms.graphs.placed_groups import PlacedGroups
 from discreet.questions.graphs.edge_sums import edge_blocks_of

@@ -5,17 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from scipy.sparse import coo_array
 from scipy.special import comb
 
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.mechanisms.graphs.adjacency import adjacency_of
 
 ROWS = 256  # of a matrix of common neighbors at a time
+
+
+def adjacency_of(edges: Steps, nodes: int) -> Any:
+    """The symmetric sparse matrix of a graph, in whole numbers.
+
+    Examples
+    --------
+    >>> adjacency_of(np.array([[0, 2]]), 3).toarray()
+    array([[0, 0, 1],
+           [0, 0, 0],
+           [1, 0, 0]])
+    """
+    both = np.concatenate([edges, edges[:, ::-1]])
+    return coo_array((np.ones(len(both), np.int64), (both[:, 0], both[:, 1])), shape=(nodes, nodes)).tocsr()
 
 
 class GraphFigure(Protocol):

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.noise.libm import assure
+from discreet.noise.bars import assure
 
 assure("exp")
 LossName = Literal["logistic", "huber_hinge"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.secret import Secret
+from discreet.core.held import Secret
 from discreet.mechanisms.learning.margin_losses import MarginLoss
 
 UNIT = 2.0**-53  # the greatest relative error of one rounding

@@ -15,8 +15,8 @@ from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.online.multiplicative_weights import WeightedHistogram
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
-from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 from discreet.mechanisms.selection.exponential import Exponential
 
 TOTAL, FARTHEST = -1, -2

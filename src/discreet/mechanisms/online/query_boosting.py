@@ -19,9 +19,9 @@ from discreet.core.grid import Array, Steps
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.online.multiplicative_weights import WeightedHistogram
 from discreet.mechanisms.online.mwem import FARTHEST, TOTAL
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
-from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 from discreet.mechanisms.selection.exponential import Exponential
 
 FEWEST_ROUNDS, MOST_ROUNDS = 2, 2**7

@@ -17,9 +17,9 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.mechanisms.selection.exponential import Exponential
+from discreet.noise.bars import assure
 from discreet.noise.choice import uniform_below
 from discreet.noise.contest import gumbel_argmax
-from discreet.noise.libm import assure
 
 assure("log")
 COLUMNS = 64  # at most

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.core.grid import Array, Steps
 from discreet.mechanisms.ranks.rank_grid import RANK, RankGrid, Target
-from discreet.mechanisms.ranks.ranking import Ranking, Run
+from discreet.mechanisms.ranks.shortlist import Ranking, Run
 
 PART, WHOLE = 15, 16  # of a value that counts at its own place; the rest counts at its cell
 SOON = 30.0  # exponents beyond the number of cells: all farther cells together are chosen once in 10**13 times

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -17,21 +19,54 @@ from discreet.core.events import ApproximateLoss, Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.mechanisms.additive.shifted_noise_loss import (
-    gaussian_shifted,
-    gaussian_shrunk,
-    greatest,
-    inside,
-    laplace_shrunk,
-)
 from discreet.mechanisms.ranks.order_statistic import OrderStatistic
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.noise.request import LARGEST
-from discreet.noise.scaled import scaled_gaussian, scaled_laplace
-from discreet.noise.student import LARGEST as MOST
-from discreet.noise.student import rounded_student
+from discreet.noise.scaled import LARGEST as MOST
+from discreet.noise.scaled import rounded_student, scaled_gaussian, scaled_laplace
 
 LEAST = 2.0**-32  # epsilon
+
+
+def inside(epsilon: float) -> float:
+    """The part of slide and beta that is used; the rest is more than enough for rounding."""
+    return 1 - 2.0**-30 - 2.0**-36 / epsilon
+
+
+def laplace_shrunk(beta: float, epsilon: float) -> float:
+    """The delta, at this epsilon, of Laplace noise against the same shrunk by the factor exp(-beta).
+
+    The loss at |z| scales is |z| (e**beta - 1) - beta, above epsilon for |z| > t = (epsilon + beta) / (e**beta - 1);
+    the first law has the mass e**-t there, and e**epsilon times the second the mass e**(-t - beta).
+    """
+    return math.exp(-(epsilon + beta) / math.expm1(beta)) * -math.expm1(-beta)
+
+
+def gaussian_shrunk(beta: float, epsilon: float) -> float:
+    """The delta, at this epsilon, of Gaussian noise against the same shrunk by the factor exp(-beta)."""
+    edge = math.sqrt(2 * (epsilon + beta) / math.expm1(2 * beta))
+    return math.erfc(edge / math.sqrt(2)) - math.exp(epsilon) * math.erfc(edge * math.exp(beta) / math.sqrt(2))
+
+
+def gaussian_shifted(slide: float, epsilon: float) -> float:
+    """The delta, at this epsilon, of Gaussian noise against the same shifted by `slide` deviations.
+
+    Balle and Wang 2018, Theorem 8.
+    """
+    near, far = (epsilon / slide + side * slide / 2 for side in (-1, 1))
+    return (math.erfc(near / math.sqrt(2)) - math.exp(epsilon) * math.erfc(far / math.sqrt(2))) / 2
+
+
+@lru_cache(maxsize=1024)
+def greatest(delta_at: Callable[[float, float], float], epsilon: float, delta: float) -> float:
+    """The greatest argument up to epsilon, except for some rounding, at which a delta that grows with it is allowed."""
+    low, high = 0.0, epsilon
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if delta_at(middle, epsilon) <= delta * (1 - 1e-9 - 2.0**-46 / epsilon) else (low, middle)
+        )
+    return low * inside(epsilon)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.questions.question import BoundedSum
 from discreet.questions.series.fourier import FourierBasis, SpectrumTails, fourier_basis
 from discreet.releases.least_noise import least_noise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.core.near_name import LISTED, instead_of, near_name
+from discreet.core.checks import LISTED, instead_of, near_name
 
 
 def test_case_and_small_mistakes_do_not_matter() -> None:

@@ -16,8 +16,8 @@ from discreet.core.errors import BudgetExceeded, LedgerBroken, NotPermitted, Par
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.account_state import raised
 from discreet.ledger.chain import RecomputedChain, canonical, sealed
-from discreet.ledger.raising import raised
 from discreet.ledger.sqlite_ledger import SqliteLedger
 
 TRAINING = Repeated(Sampled(GaussianLoss(2.0), 0.01), 100)

@@ -8,8 +8,8 @@ from discreet.core.budget import Budget
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.account_state import AccountState
+from discreet.ledger.admission import often
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.ledger.often import often
 from discreet.ledger.sqlite_ledger import SqliteLedger
 
 TRAINING = Repeated(Sampled(GaussianLoss(2.0), 0.05), 100)

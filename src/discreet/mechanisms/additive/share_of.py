@@ -1,4 +1,4 @@
-"""Shares of noise by the event that they keep: found in this room."""
+"""Shares of noise by the event that they keep: found among additive noise."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.mechanism import Share
-from discreet.mechanisms import shares
+from discreet.mechanisms import additive
 
 
 @cache
 def kinds() -> dict[type[Event], Any]:
     """The kinds of events that shares can keep, and the shares that do."""
-    names = [module.name for module in pkgutil.iter_modules(shares.__path__) if module.name != "named"]
-    modules = [importlib.import_module(f"{shares.__name__}.{name}") for name in names]
+    names = [module.name for module in pkgutil.iter_modules(additive.__path__)]
+    modules = [importlib.import_module(f"{additive.__name__}.{name}") for name in names]
     found = [kind for module in modules for kind in vars(module).values() if hasattr(kind, "promises")]
     return {kind.promises: kind for kind in found}
 

@@ -14,7 +14,7 @@ from discreet.core.events import GaussianLoss, LaplaceLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.learning.output_perturbation import OutputPerturbation
+from discreet.mechanisms.learning.perturbation import OutputPerturbation
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
 

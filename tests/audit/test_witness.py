@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.audit.proportion import at_least, at_most
+from discreet.audit.witness import at_least, at_most
 
 RISKS = (0.05, 1e-3, 1e-8)
 
