@@ -35,7 +35,7 @@ Step = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class NoiseContext:
+class Goal:
     """A case at one size, how often it is timed, and how much longer than a plain step a private one may take."""
 
     case: str
@@ -45,9 +45,9 @@ class NoiseContext:
 
 
 ASKED = (
-    NoiseContext("MLP", 256, 15, 1.6),
-    NoiseContext("ResNet-20", 64, 4, 1.6),
-    NoiseContext("transformer 6x512", 8, 3, 1.6),
+    Goal("MLP", 256, 15, 1.6),
+    Goal("ResNet-20", 64, 4, 1.6),
+    Goal("transformer 6x512", 8, 3, 1.6),
 )
 
 
@@ -110,7 +110,7 @@ def least_seconds(steps: dict[str, Step], rounds: int) -> dict[str, float | str]
     return found
 
 
-def rows(asked: NoiseContext) -> list[Row]:
+def rows(asked: Goal) -> list[Row]:
     """One case: over plain training, and how much faster than the fastest way of Opacus."""
     case, name = CASES[asked.case], f"{asked.case}, {asked.samples}, one core"
     steps = {"plain": plain(case, asked.samples), "ours": private(case, asked.samples)}
