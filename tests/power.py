@@ -59,7 +59,7 @@ class Power:
 
     def pytest_configure(self) -> None:
         """Before tests import it by name."""
-        trial.judged = self._noting  # type: ignore[attr-defined]
+        trial.judged = self._noting
 
     @functools.cached_property
     def _noting(self) -> Callable[..., trial.Verdict]:

@@ -35,7 +35,6 @@ class Rule:
         return int(np.count_nonzero(levels >= self.threshold if self.above else levels <= self.threshold))
 
     def words(self, score: Score) -> str:
-        """The event as text."""
         if isinstance(score, Ratio):
             return score.where(self.threshold, self.above)
         return f"{self.score} {'>=' if self.above else '<='} {self.threshold:.6g}"
@@ -53,7 +52,6 @@ class Search:
     most: Array = field(repr=False)
 
     def rule(self, place: int) -> Rule:
-        """The rule with this threshold."""
         return Rule(self.score, float(self.thresholds[place]), self.above, self.first_likelier)
 
     def epsilons(self, delta: float) -> Array:

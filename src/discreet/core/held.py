@@ -30,7 +30,6 @@ class Forks:
 
     @classmethod
     def counted(cls) -> None:
-        """One more."""
         cls.count += 1
 
 
@@ -85,7 +84,6 @@ class Held:
             raise self.forked()
 
     def forked(self) -> DiscreetError:
-        """The refusal of a fork."""
         obstacle, remedy, consequence = FORKED
         return NotPermitted(type(self).__name__, obstacle, remedy, consequence)
 

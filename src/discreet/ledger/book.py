@@ -166,7 +166,6 @@ class Book:
             self.anchor.create(self._mark)
 
     def entries(self) -> tuple[Entry, ...]:
-        """Every charge, oldest first."""
         with self.reading() as db:
             dangling = self.chain.dangling
             return tuple(entry(link, link.key not in dangling) for link in links(db, 0) if link.kind == "reserve")

@@ -34,13 +34,11 @@ class BookLedger(LedgerView):
         self.analyst = analyst
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
-        """Whether `reserve` would accept this event now; charges nothing."""
         standings = concerned(self.accounts, analyst or self.analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return all(standing.affords(event) for standing in standings.values())
 
     def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
-        """How often `reserve` would accept this event from now on, at most `most`; charges nothing."""
         standings = concerned(self.accounts, analyst or self.analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return min(often(standing, event, most) for standing in standings.values())

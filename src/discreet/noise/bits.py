@@ -50,7 +50,6 @@ class KeyStream:
         return fresh if sys.byteorder == "little" else fresh.astype(np.uint64)
 
     def integer(self, width: int) -> int:
-        """A fresh integer in [0, 2**width)."""
         size = (width + 7) // 8
         self.spent += size
         return int.from_bytes(self._encryptor.update(bytes(size)), "big") >> (8 * size - width)
@@ -89,7 +88,6 @@ class SystemBits:
         return self._stream().words(count)
 
     def integer(self, width: int) -> int:
-        """A fresh integer in [0, 2**width)."""
         return self._stream().integer(width)
 
     def _stream(self) -> KeyStream:

@@ -198,7 +198,6 @@ class UnitStudent:
     uniforms = 2
 
     def reals(self, words: Words) -> Bars:
-        """The reals in float64."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             drawn = exponentials(words[0])
             power, off = 2 * drawn.value / self.degrees, 2 * drawn.error / self.degrees
@@ -208,7 +207,6 @@ class UnitStudent:
             return turned(Bars(length, np.where((power < 50) & (off < 0.125), error, np.inf)), words[1])
 
     def exact(self, *uniforms: Uniform) -> Interval:
-        """The real, enclosed."""
         far, turn = uniforms
         power = (far.interval().ln() * (-2.0)) / self.degrees
         return ((power.exp() - Interval.of(1)) * float(self.degrees)).sqrt() * turn.interval().cosine()

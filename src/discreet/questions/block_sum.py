@@ -55,7 +55,6 @@ class BlockSum:
 
     @property
     def grid(self) -> Grid:
-        """The grid that the numbers are cut to."""
         return Grid.of_radius(1.0)
 
     def stretched(self, found: Array | None) -> Array:
@@ -67,7 +66,6 @@ class BlockSum:
 
     @property
     def size(self) -> int:
-        """How many numbers the function gives."""
         return len(self.lower)
 
     def answer(self, view: View) -> Answer:

@@ -93,9 +93,7 @@ class OfListed:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.question.columns
 
     def answer(self, view: View) -> AnyAnswer:
-        """What the question answers from these records."""
         return self.question.answer(view.listing(dict(self.lists)))

@@ -39,8 +39,6 @@ def filtered_of(schema: Schema, condition: str, inner: str) -> BoundedSum:
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     condition : str
         Public. As `condition_of` reads it.
     inner : str
@@ -102,11 +100,9 @@ class OfFiltered:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return _columns(self.question.columns, self.condition)
 
     def answer(self, view: View) -> AnyAnswer:
-        """What the question answers from these records."""
         return self.question.answer(FilteredView(view, self.condition))
 
 
@@ -136,5 +132,4 @@ class FilteredView(DerivedView):
         return super().keys(column, own)
 
     def listing(self, lists: Mapping[str, Category]) -> View:
-        """The same records, with columns of text that are read as categories of these values."""
         return FilteredView(self._view.listing(lists), self._condition)

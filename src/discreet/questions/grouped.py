@@ -47,8 +47,6 @@ def grouped_of(schema: Schema, by: tuple[str, ...], edges: tuple[tuple[float, ..
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     by : tuple of str
         Public. The columns that make the groups. A record without a value in one of them is in none.
     edges : tuple of tuples of float

@@ -195,12 +195,10 @@ class SampledSum:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.question.columns
 
     @property
     def size(self) -> int:
-        """How many numbers the sum has."""
         return self.question.size
 
     @property

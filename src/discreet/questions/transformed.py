@@ -113,11 +113,9 @@ class OfTransformed:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.by.reads(self.question.columns)
 
     def answer(self, view: View) -> AnyAnswer:
-        """What the question answers from the transformed records."""
         return self.question.answer(TransformedView(view, self.by))
 
 
@@ -137,7 +135,6 @@ class TransformedView(DerivedView):
         return self._by.reads(columns)
 
     def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:
-        """What computes them."""
         return self._by.rows(columns)
 
     def listing(self, lists: Mapping[str, Category]) -> View:

@@ -89,6 +89,42 @@ def neighboring(neighbors: Neighbors) -> Iterator[tuple[np.ndarray, np.ndarray]]
                 yield np.array(values), np.array([*rest, new])
 
 
+@dataclasses.dataclass(frozen=True)
+class FlippedShortReach(FlippedQuantile):
+    """As if one row drove two scores apart by two thirds of what it does."""
+
+    def target(self, rows: int, neighbors: Neighbors) -> Target:
+        return Target.priced(self.q, 1.5 * self.epsilon, rows, neighbors)
+
+
+@dataclasses.dataclass(frozen=True)
+class AlwaysTheBest(FlippedQuantile):
+    """The exact quantile, on the grid."""
+
+    def release(self, answer: Records, bits: Bits) -> Array:
+        values = np.sort(answer.values[:, 0])
+        return np.full(answer.copies, values[(len(values) - 1) // 2])
+
+
+def distances(values: np.ndarray, share: float, cells: int) -> np.ndarray:
+    """The ranks between that which is looked for and those of every cell."""
+    at = np.arange(cells + 1)[:, None]
+    below, upto = (values < at).sum(axis=1), (values <= at).sum(axis=1)
+    return np.maximum(below - share * len(values), share * len(values) - upto)
+
+
+BROKEN_TWINS = [
+    ShortReach(),
+    OnTheRecords(),
+    FlippedShortReach(),
+    AlwaysTheBest(),
+]
+AUDITS = [
+    *(audits(Quantile)),
+    *(audits(FlippedQuantile)),
+]
+
+
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 def test_no_small_data_sets_lose_much_more_than_those_that_are_audited(neighbors: Neighbors) -> None:
     def loss(first: np.ndarray, second: np.ndarray) -> float:
@@ -202,30 +238,6 @@ def test_parameters_without_meaning_are_refused(fields: dict[str, float]) -> Non
         Quantile(**fields)  # type: ignore[arg-type]
 
 
-@dataclasses.dataclass(frozen=True)
-class FlippedShortReach(FlippedQuantile):
-    """As if one row drove two scores apart by two thirds of what it does."""
-
-    def target(self, rows: int, neighbors: Neighbors) -> Target:
-        return Target.priced(self.q, 1.5 * self.epsilon, rows, neighbors)
-
-
-@dataclasses.dataclass(frozen=True)
-class AlwaysTheBest(FlippedQuantile):
-    """The exact quantile, on the grid."""
-
-    def release(self, answer: Records, bits: Bits) -> Array:
-        values = np.sort(answer.values[:, 0])
-        return np.full(answer.copies, values[(len(values) - 1) // 2])
-
-
-def distances(values: np.ndarray, share: float, cells: int) -> np.ndarray:
-    """The ranks between that which is looked for and those of every cell."""
-    at = np.arange(cells + 1)[:, None]
-    below, upto = (values < at).sum(axis=1), (values <= at).sum(axis=1)
-    return np.maximum(below - share * len(values), share * len(values) - upto)
-
-
 def test_the_price_is_pure_and_not_that_of_a_bounded_range() -> None:
     assert FlippedQuantile(0.7).event == PureLoss(0.7)
 
@@ -280,15 +292,3 @@ def test_a_single_flipped_release_is_a_number_and_copies_are_rows_of_them() -> N
 def test_a_mistake_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         FlippedQuantile(**fields)  # type: ignore[arg-type]
-
-
-BROKEN_TWINS = [
-    ShortReach(),
-    OnTheRecords(),
-    FlippedShortReach(),
-    AlwaysTheBest(),
-]
-AUDITS = [
-    *(audits(Quantile)),
-    *(audits(FlippedQuantile)),
-]

@@ -99,7 +99,6 @@ class RenyiFilter:
         )
 
     def opening(self, event: Event) -> Amount | None:
-        """What the first charge costs."""
         return self.price(event, NOTHING)
 
     def price(self, event: Event, spent: Amount) -> Amount | None:

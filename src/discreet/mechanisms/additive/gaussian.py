@@ -54,19 +54,15 @@ class Gaussian(Additive):
 
     @property
     def event(self) -> GaussianLoss:
-        """The price of one release."""
         return GaussianLoss(self.multiplier)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return rounded_gaussian(bits, shape, scale)
 
     def share(self, honest: int) -> GaussianShare:
-        """What each party adds to its own sum, for this number of honest parties."""
         return GaussianShare(self.multiplier, honest)
 
     def report(self, answers: Answer, bits: Bits) -> Array:
-        """What people report of their own contributions: each with noise of its own."""
         return self.release(answers, bits)
 
     @classmethod
@@ -109,11 +105,9 @@ class DiscreteGaussian(Additive):
         return ConcentratedLoss(upwards(1 / (2 * Fraction(self.multiplier) ** 2)))
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return discrete_gaussian(bits, shape, scale)
 
     def report(self, answers: Answer, bits: Bits) -> Array:
-        """What people report of their own contributions: each with noise of its own."""
         return self.release(answers, bits)
 
 
@@ -156,16 +150,13 @@ class GaussianShare:
 
     @property
     def event(self) -> GaussianLoss:
-        """What is promised."""
         return GaussianLoss(self.multiplier)
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
-        """A party's own sum with its share of the noise, on the grid of the `prepared` answer, modulo 2**64."""
         own = self.prepared(answer)
         return own.steps + discrete_gaussian(bits, own.steps.shape, self.own_scale(own))
 
     def prepared(self, answer: Answer) -> Answer:
-        """The answer on the grid that its noise is drawn on: the same for all parties."""
         return answer.coarsened(self.multiplier, "l2").refined(self.multiplier, "l2")
 
     def own_scale(self, prepared: Answer) -> float:

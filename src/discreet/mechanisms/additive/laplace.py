@@ -57,24 +57,19 @@ class Laplace(Additive):
 
     @cached_property
     def event(self) -> LaplaceLoss:
-        """The price of one release."""
         return LaplaceLoss(self.multiplier)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return rounded_laplace(bits, shape, scale)
 
     def share(self, honest: int) -> LaplaceShare:
-        """What each party adds to its own sum, for this number of honest parties."""
         return LaplaceShare(self.multiplier, honest)
 
     def report(self, answers: Answer, bits: Bits) -> Array:
-        """What people report of their own contributions: each with noise of its own."""
         return self.release(answers, bits)
 
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
-        """Always."""
         return True
 
 
@@ -112,7 +107,6 @@ class DiscreteLaplace(Additive):
         return PureLoss(upwards(1 / Fraction(self.multiplier)))
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return discrete_laplace(bits, shape, scale)
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
@@ -126,7 +120,6 @@ class DiscreteLaplace(Additive):
         return grid.step * math.sqrt(0.5) / math.sinh(min(math.sqrt(0.5) * grid.step / fine, FARTHEST))
 
     def report(self, answers: Answer, bits: Bits) -> Array:
-        """What people report of their own contributions: each with noise of its own."""
         return self.release(answers, bits)
 
     @classmethod
@@ -177,18 +170,15 @@ class LaplaceShare:
 
     @property
     def event(self) -> LaplaceLoss:
-        """What is promised."""
         return LaplaceLoss(self.multiplier)
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
-        """A party's own sum with its share of the noise, on the grid of the `prepared` answer, modulo 2**64."""
         own = self.prepared(answer)
         scale = self.own_scale(own)
         up, down = (polya(bits, own.steps.shape, scale, self.honest) for _ in range(2))
         return own.steps + up - down
 
     def prepared(self, answer: Answer) -> Answer:
-        """The answer on the grid that its noise is drawn on: the same for all parties."""
         return answer.coarsened(self.multiplier, "l1").refined(self.multiplier, "l1")
 
     def own_scale(self, prepared: Answer) -> float:

@@ -101,7 +101,6 @@ class EdgeResponse(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     def epsilon_for(self, neighbors: Neighbors) -> float:

@@ -77,7 +77,6 @@ class PlacedGroups(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     def scale(self, answer: GraphAnswer) -> float:

@@ -65,7 +65,6 @@ class SmoothGraphCount(CheckedParameters):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         return self.noise.event
 
     def check(self, nodes: int) -> None:

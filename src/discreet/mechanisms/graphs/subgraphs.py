@@ -112,7 +112,6 @@ class Triangles:
     unit: ClassVar[Literal["edge"]] = "edge"
 
     def count(self, edges: Steps, nodes: int) -> int:
-        """How many there are."""
         return sum(int(pairs.common[pairs.adjacent].sum()) for pairs in _shared(edges, nodes)) // 3
 
     def smooth_bound(self, edges: Steps, nodes: int, beta: float) -> float:
@@ -129,7 +128,6 @@ class Triangles:
         return smooth(levels, beta, nodes - 2)
 
     def largest(self, nodes: int) -> float:
-        """All triples."""
         return float(comb(nodes, 3))
 
 
@@ -160,7 +158,6 @@ class KStars:
         check_whole("k-stars", "k", self.k, 2, 16)
 
     def count(self, edges: Steps, nodes: int) -> int:
-        """How many there are."""
         degrees = np.bincount(edges.ravel(), minlength=nodes)
         return sum(int(times) * math.comb(degree, self.k) for degree, times in enumerate(np.bincount(degrees)))
 
@@ -176,7 +173,6 @@ class KStars:
         return smooth(map(level, range(2 * nodes)), beta, 2 * float(comb(nodes - 2, self.k - 1)))
 
     def largest(self, nodes: int) -> float:
-        """All ways at all nodes."""
         return nodes * float(comb(nodes - 1, self.k))
 
 
@@ -231,7 +227,6 @@ class TruncatedTriangles:
         check_whole("truncated triangles", "max_degree", self.max_degree)
 
     def count(self, edges: Steps, nodes: int) -> int:
-        """How many there are."""
         kept = np.bincount(edges.ravel(), minlength=nodes) <= self.max_degree
         return Triangles().count(edges[kept[edges].all(axis=1)], nodes)
 

@@ -51,7 +51,6 @@ class LogisticLoss:
         return np.asarray(np.where(margins > 0, less, 1.0) / (1 + less))
 
     def curvature(self, margins: Array) -> Array:
-        """P (1 - p)."""
         p = self.pull(margins)
         return p * (1 - p)
 

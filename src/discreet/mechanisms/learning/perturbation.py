@@ -158,7 +158,6 @@ class OutputPerturbation(Perturbation):
 
     @property
     def event(self) -> LaplaceLoss | GaussianLoss:
-        """The price of one release."""
         return self.noise.event
 
     def release(self, records: Records, bits: Bits) -> Array:

@@ -183,7 +183,6 @@ class SampledMedian(OnlineMechanism):
 
     @property
     def threshold_of_doubt(self) -> float:
-        """The threshold."""
         return self.threshold
 
     def hypothesis(self, total: Array, bits: Bits) -> Candidates:

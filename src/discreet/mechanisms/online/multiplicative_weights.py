@@ -153,7 +153,6 @@ class MultiplicativeWeights(OnlineMechanism):
 
     @property
     def threshold_of_doubt(self) -> float:
-        """The threshold."""
         return self.threshold
 
     def hypothesis(self, total: Array, bits: Bits) -> PublicHistogram:

@@ -77,7 +77,6 @@ class MWEM(CheckedParameters):
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         measured = self.noise.event
         return Composed((Repeated(measured, self.rounds + 2), Repeated(self.choice.event, self.rounds)))
 

@@ -110,7 +110,6 @@ class NetMechanism(CheckedParameters):
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         return Composed((self.noise.event, self.choice.event))
 
     def release(self, answer: Answer, bits: Bits) -> Array:

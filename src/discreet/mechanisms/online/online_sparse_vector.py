@@ -73,7 +73,6 @@ class SparseVector(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of the whole sequence."""
         return PureLoss(self.epsilon)
 
     def threshold_multiplier(self, monotone: bool = False) -> Fraction:
@@ -197,7 +196,6 @@ class NumericSparseVector(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of the whole sequence."""
         return PureLoss(upwards(2 * Fraction(self.epsilon / 2)))
 
     def release(self, answer: Answer, bits: Bits) -> Array:

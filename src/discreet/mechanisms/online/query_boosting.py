@@ -93,7 +93,6 @@ class QueryBoosting(CheckedParameters):
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         measured: Event = Repeated(self.noise.event, self.rounds * self.sample + 2)
         choices = (Repeated(self.choice(past).event, self.sample) for past in range(1, self.rounds))
         return Composed((measured, *choices))

@@ -71,7 +71,6 @@ class BoxDepth(CheckedParameters):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         return Exponential(self.epsilon).event
 
     def steepness(self, neighbors: Neighbors) -> float:

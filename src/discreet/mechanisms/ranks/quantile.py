@@ -80,7 +80,6 @@ class Quantile(CheckedParameters):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         return price(self.epsilon)
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
@@ -160,7 +159,6 @@ class FlippedQuantile(Quantile):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:

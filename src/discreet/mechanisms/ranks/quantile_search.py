@@ -53,7 +53,6 @@ class SortedPlaces:
 
     @property
     def number(self) -> int:
-        """How many records there are."""
         return int(self.places.shape[1])
 
     def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
@@ -93,7 +92,6 @@ class RankedPlaces:
 
     @property
     def number(self) -> int:
-        """How many records there are."""
         return len(self.values)
 
     def near(self, ranks: Ranks, bits: Bits) -> Steps:

@@ -81,7 +81,6 @@ class Quantiles(CheckedParameters):
 
     @property
     def event(self) -> Repeated:
-        """The price of one release."""
         return Repeated(price(self.epsilon / self.depth), self.depth)
 
     def target(self, q: float, level: int, rows: int, neighbors: Neighbors) -> Target:

@@ -164,7 +164,6 @@ class Scatter:
 
     @property
     def top(self) -> int:
-        """The last place."""
         return ((self.grid.cells + 1) << self.finer) - 1
 
     def places(self, cells: Steps, bits: Bits) -> Steps:

@@ -89,7 +89,6 @@ class Exponential(CheckedParameters):
 
     @property
     def event(self) -> RenyiLoss:
-        """The price of one release."""
         return _loss(self.epsilon)
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
@@ -145,7 +144,6 @@ class PermuteAndFlip(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     def release(self, answer: Answer, bits: Bits) -> Steps:

@@ -64,7 +64,6 @@ class KeySelection(CheckedParameters):
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         return Composed((LaplaceLoss(self.multiplier), ApproximateLoss(0.0, self.delta)))
 
     def scale(self, rows: int, neighbors: Neighbors) -> float:

@@ -52,7 +52,6 @@ class NoisyMax(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
@@ -98,7 +97,6 @@ class TopK(CheckedParameters):
 
     @property
     def event(self) -> Repeated:
-        """The price of one release."""
         return Repeated(Exponential(self.epsilon / self.count).event, self.count)
 
     def release(self, answer: Answer, bits: Bits) -> Steps:

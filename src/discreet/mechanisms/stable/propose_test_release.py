@@ -77,7 +77,6 @@ class ProposeTestRelease(CheckedParameters):
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         each = LaplaceLoss(self.multiplier)
         noisy = sum(1 if figure.bound == 0 else 2 for figure in self.figures)
         return Composed((*noisy * (each,), ApproximateLoss(0.0, self.delta)))

@@ -91,7 +91,6 @@ class SampleAndAggregate(CheckedParameters):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         event: Event = self.mechanism.event
         return event
 

@@ -188,7 +188,6 @@ class SmoothStudent(SmoothSensitivity):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     @property
@@ -202,7 +201,6 @@ class SmoothStudent(SmoothSensitivity):
         return self.epsilon / (2 * self.degrees) * inside(self.epsilon)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return rounded_student(bits, shape, scale, self.degrees)
 
 
@@ -240,12 +238,10 @@ class SmoothLaplace(SmoothSensitivity):
 
     @property
     def event(self) -> ApproximateLoss:
-        """The price of one release."""
         return ApproximateLoss(self.epsilon, self.delta)
 
     @property
     def slide(self) -> float:
-        """Half of epsilon."""
         return self.epsilon / 2 * inside(self.epsilon)
 
     @property
@@ -254,7 +250,6 @@ class SmoothLaplace(SmoothSensitivity):
         return greatest(laplace_shrunk, self.epsilon / 2, self.delta)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return scaled_laplace(bits, shape, scale)
 
 
@@ -292,7 +287,6 @@ class SmoothGaussian(SmoothSensitivity):
 
     @property
     def event(self) -> ApproximateLoss:
-        """The price of one release."""
         return ApproximateLoss(self.epsilon, self.delta)
 
     @property
@@ -306,7 +300,6 @@ class SmoothGaussian(SmoothSensitivity):
         return greatest(gaussian_shrunk, self.epsilon / 2, self.delta / 2)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return scaled_gaussian(bits, shape, scale)
 
 

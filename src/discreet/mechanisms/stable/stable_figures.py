@@ -194,7 +194,6 @@ class _Moves:
 
     @property
     def _number(self) -> int:
-        """How many values there are."""
         return len(self.padded) - 2
 
     def _least(self, first: Steps, second: Steps) -> int:

@@ -57,12 +57,10 @@ class Box:
 
     @property
     def size(self) -> int:
-        """The number of columns."""
         return len(self.columns)
 
     @property
     def volume(self) -> float:
-        """The product of the widths."""
         return float(np.prod(self.width))
 
     def scaled(self, points: ArrayLike) -> Array:

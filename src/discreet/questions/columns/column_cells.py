@@ -25,10 +25,6 @@ def column_cells_of(schema: Schema, columns: tuple[str, ...], bins: int, norm: N
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     bins : int
         Public. The number of cells of each, of equal width.
     norm : {"l1", "l2"}

@@ -165,8 +165,6 @@ def squared_deviations_of(schema: Schema, column: str, centre: float, degree: in
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
     column : str
         Public. A numeric column.
     centre : float

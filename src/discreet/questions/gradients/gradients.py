@@ -103,10 +103,6 @@ def softmax_gradients_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie; it has the classes.
-    columns : tuple of str
-        Public. The features: numeric columns.
     target : str
         Public. The column of classes, at least two.
     matrix : array of shape (k, 1 + n)
@@ -165,10 +161,6 @@ def margin_gradients_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie; it has the classes.
-    columns : tuple of str
-        Public. The features: numeric columns.
     target : str
         Public. The column of classes, at least two.
     matrix : array of shape (k, 1 + n)

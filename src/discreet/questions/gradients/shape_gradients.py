@@ -48,10 +48,6 @@ def shape_gradients_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie; it has the classes.
-    columns : tuple of str
-        Public. Numeric columns.
     target : str
         Public. A category for the logistic loss, a number for the squared one, which is scaled from its bounds to
         [-1, 1].
@@ -158,12 +154,8 @@ def boosting_weights_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     columns, bins : tuple
         Public. The columns, and the number of cells of each numeric one; 0 for a category.
-    target : str
-        Public. The column of classes.
     heights : array of shape (outputs, 1 + cells)
         Public. What is added to the score of every record, and of those in each cell: released before.
     norm : {"l1", "l2"}

@@ -42,7 +42,6 @@ class Waves:
     weights: Array = field(repr=False)
 
     def of(self, x: Array) -> Array:
-        """One row of features for each row."""
         angles = x @ self.weights.T
         return np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / math.sqrt(len(self.weights))
 
@@ -66,7 +65,6 @@ class Affine:
     matrix: Array = field(repr=False)
 
     def of(self, x: Array) -> Array:
-        """One row of features for each row."""
         return self.matrix[:, 0] + x @ self.matrix[:, 1:].T
 
 
@@ -142,10 +140,6 @@ def squared_loss_of(schema: Schema, columns: tuple[str, ...], target: str) -> Bo
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. The features: numeric columns.
     target : str
         Public. A numeric column, or one of at least two classes.
     """

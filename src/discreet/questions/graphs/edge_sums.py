@@ -59,10 +59,6 @@ def edge_blocks_of(schema: Schema, ends: tuple[str, ...], blocks: Array) -> Boun
 
     Parameters
     ----------
-    schema : Schema
-        Public. Its columns are nodes, by their places.
-    ends : tuple of str
-        Public. The two columns.
     blocks : array of shape (nodes,)
         Public. The block of each node: 0, 1, 2, ..., or -1 for none.
     """
@@ -94,10 +90,6 @@ def edge_cut_of(schema: Schema, ends: tuple[str, ...], sides: Array) -> BoundedS
 
     Parameters
     ----------
-    schema : Schema
-        Public. Its columns are nodes, by their places.
-    ends : tuple of str
-        Public. The two columns.
     sides : array of shape (nodes,)
         Public. 1 and -1 for the nodes of the two sides, 0 for those of none.
     """
@@ -123,8 +115,6 @@ def edge_degrees_of(schema: Schema, ends: tuple[str, ...]) -> BoundedSum:
     ----------
     schema : Schema
         Public. Its columns are nodes, by their places; those of the first are all.
-    ends : tuple of str
-        Public. The two columns.
     """
     columns = checked_ends(schema, ends)
     nodes = node_count(schema, columns[0])
@@ -150,10 +140,6 @@ def community_edges_of(schema: Schema, ends: tuple[str, ...], groups: Array, blo
 
     Parameters
     ----------
-    schema : Schema
-        Public. Its columns are nodes, by their places.
-    ends : tuple of str
-        Public. The two columns.
     groups, blocks : array of shape (nodes,)
         Public. The group and the block of each node: 0, 1, 2, ...
     """

@@ -159,11 +159,9 @@ class SortedDegrees(GraphStatistic):
 
     @property
     def size(self) -> int:
-        """One for each node."""
         return self.nodes
 
     def steps(self, edges: Steps) -> Steps:
-        """The degrees."""
         return np.sort(degrees_of(edges, self.nodes))
 
 
@@ -195,9 +193,7 @@ class DegreeHistogram(GraphStatistic):
 
     @property
     def size(self) -> int:
-        """The number of cells."""
         return self.most + 1
 
     def steps(self, edges: Steps) -> Steps:
-        """The cells."""
         return np.bincount(np.minimum(degrees_of(edges, self.nodes), self.most), minlength=self.size).astype(np.int64)

@@ -65,7 +65,6 @@ class FourierBasis:
 
     @property
     def size(self) -> int:
-        """The number of rows."""
         return min(2 * self.coefficients - 1, self.periods)
 
     @cached_property
@@ -84,7 +83,6 @@ class FourierBasis:
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid of its numbers."""
         return Grid(math.frexp(math.sqrt(2 / self.periods))[1] - BITS)
 
     @cached_property
@@ -117,8 +115,6 @@ def fourier_of_people(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
     columns : tuple of str
         Public. Numeric columns, in the order of time.
     coefficients : int
@@ -244,7 +240,6 @@ class SpectrumTails:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.spectrum.columns
 
     def answer(self, view: View) -> Answer:

@@ -30,10 +30,6 @@ def product_tree_of(schema: Schema, columns: tuple[str, ...], time: str, steps: 
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns: the features.
     time : str
         Public. The numeric column of time; steps divide its bounds into equal parts.
     steps : int

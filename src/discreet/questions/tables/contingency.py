@@ -28,8 +28,6 @@ def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ..
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     columns, bins : tuple
         Public. The columns, and the number of cells of each numeric one; 0 for a category.
     """
@@ -80,12 +78,8 @@ def class_marginals_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     columns, bins : tuple
         Public. The columns, and the number of cells of each numeric one; 0 for a category.
-    target : str
-        Public. The column of classes.
     norm : {"l1", "l2"}
         Public. In which a record's marks are bounded.
     """

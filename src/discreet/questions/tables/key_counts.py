@@ -35,7 +35,6 @@ class KeyCounts:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (self.column,)
 
     def answer(self, view: View) -> KeyedAnswer:
@@ -82,8 +81,6 @@ def prefix_extension_of(schema: Schema, columns: tuple[str, ...], bins: tuple[in
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     columns, bins : tuple
         Public. The columns, and the number of cells of each numeric one; 0 for a category.
     kept : array of shape (cells, first columns)

@@ -96,22 +96,18 @@ class Measurements:
 
     @property
     def weights(self) -> Array:
-        """The weight of each measurement."""
         return self.grid.values(np.array(self.steps))
 
     @property
     def sizes(self) -> list[int]:
-        """The size of each measurement."""
         return [math.prod(one.shape(self.shape)) for one in self.members]
 
     @property
     def total_size(self) -> int:
-        """The size of all measurements together."""
         return sum(self.sizes)
 
     @property
     def bound(self) -> Bound:
-        """Of what one record adds."""
         length = self.weighting.length(self.weights) * MARGIN
         return Bound(self.norm, length, nonnegative=not any(one.contrasts for one in self.members))
 

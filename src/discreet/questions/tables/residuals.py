@@ -168,7 +168,6 @@ class Measurement:
 
     @property
     def axes(self) -> AxisSet:
-        """All axes."""
         return self.whole | self.contrasts
 
     @property

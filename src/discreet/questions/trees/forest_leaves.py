@@ -32,12 +32,8 @@ def forest_leaves_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     columns : tuple of str
         Public. The columns that are split, numbers or categories; a category by its place in the list.
-    target : str
-        Public. The column of classes.
     features, cuts : arrays of shape (trees, 2**depth - 1)
         Public. The place among `columns` of the feature that each node splits, and where: greater values go right. The
         children of node i are 2 i + 1 and 2 i + 2.
@@ -116,14 +112,8 @@ def node_marginals_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     bins : int
         Public. The number of cells of each.
-    target : str
-        Public. The column of classes.
     features, cuts : arrays of shape (1, 2**level - 1)
         Public. The tree so far: the place among `columns` of the feature that each node splits, and where; greater
         values go right. None for the root.

@@ -59,7 +59,6 @@ class Scores:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.sums[0].columns
 
     def answer(self, view: View) -> Answer:

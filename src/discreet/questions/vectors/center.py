@@ -30,13 +30,6 @@ def center_of(schema: Schema, columns: tuple[str, ...]) -> BoundedSum:
 
     They are whole steps between -1 and 1, so that |z|^2 is at most n without any shrinking. A record with a missing
     value adds nothing.
-
-    Parameters
-    ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     """
     coordinates, n = _whole_box(schema, columns), len(columns)
     reach = math.sqrt(coordinates.weight**2 + n) * (1 + 2.0**-30)
@@ -73,10 +66,6 @@ def distances_of(schema: Schema, columns: tuple[str, ...], centers: Array, farth
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the records lie.
-    columns : tuple of str
-        Public. Numeric columns.
     centers : array of shape (n_clusters, n_features)
         Public. Scaled to [-1, 1], on the fine grid.
     farthest : float
@@ -138,10 +127,6 @@ def projected_cells_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the records lie.
-    columns : tuple of str
-        Public. Numeric columns.
     center : array of shape (n_features,)
         Public. The middle of the grid, scaled to [-1, 1], on the fine grid.
     directions : array of shape (n_features, n_axes)

@@ -33,12 +33,6 @@ def class_moments_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
-    target : str
-        Public. The column of classes.
     radius : float
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1].
     square : float
@@ -110,10 +104,6 @@ def record_lengths_of(schema: Schema, columns: tuple[str, ...], radii: tuple[flo
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     radii : tuple of float
         Public. Lengths, each greater than the one before.
     """

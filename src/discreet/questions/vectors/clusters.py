@@ -55,10 +55,6 @@ def clusters_of(schema: Schema, columns: tuple[str, ...], centers: Array, norm: 
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the records lie.
-    columns : tuple of str
-        Public. Numeric columns.
     centers : array of shape (n_clusters, n_features)
         Public. Scaled to [-1, 1], on the fine grid.
     norm : {"l1", "l2"}
@@ -158,10 +154,6 @@ def cluster_residuals_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the records lie.
-    columns : tuple of str
-        Public. Numeric columns.
     centers : array of shape (n_clusters, n_features)
         Public. Scaled to [-1, 1], on the fine grid.
     radius : float

@@ -42,7 +42,6 @@ class CoordinateRecords:
 
     @property
     def coordinates(self) -> Coordinates:
-        """What makes them."""
         return Coordinates.of(self.schema, self.columns, self.radius)
 
     @property

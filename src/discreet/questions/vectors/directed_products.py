@@ -28,10 +28,6 @@ def directed_products_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     center : array of shape (n_columns,)
         Public. Scaled to [-1, 1].
     radius : float
@@ -75,10 +71,6 @@ def directed_squares_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     center : array of shape (n_columns,)
         Public. Scaled to [-1, 1].
     radius : float
@@ -125,12 +117,10 @@ class Gram:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.products.columns
 
     @property
     def size(self) -> int:
-        """How many numbers the sum has."""
         return len(self.columns) ** 2
 
     def answer(self, view: View) -> GramAnswer:

@@ -93,12 +93,10 @@ class MappedCoordinates:
 
     @property
     def map(self) -> Array:
-        """M itself."""
         return MAPS.values(self.matrix)
 
     @cached_property
     def size(self) -> int:
-        """How many coordinates there are, with the constant."""
         return 1 + len(self.matrix)
 
     @cached_property
@@ -108,7 +106,6 @@ class MappedCoordinates:
 
     @property
     def weight(self) -> float:
-        """The coordinate w."""
         return math.ldexp(self.constant, -CELLS)
 
     @property

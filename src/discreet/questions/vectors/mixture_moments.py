@@ -48,10 +48,6 @@ def mixture_moments_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the records lie.
-    columns : tuple of str
-        Public. Numeric columns.
     weights : array of shape (n_parts,)
         Public. Of the parts.
     means : array of shape (n_parts, n_features)
@@ -173,10 +169,6 @@ def part_shares_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the records lie.
-    columns : tuple of str
-        Public. Numeric columns.
     weights, means, factors : arrays
         Public. Of the mixture; see `mixture_moments_of`.
     """
@@ -195,10 +187,6 @@ def part_moments_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the records lie.
-    columns : tuple of str
-        Public. Numeric columns.
     weights, means, factors : arrays
         Public. Of the mixture; see `mixture_moments_of`.
     part : int
@@ -238,7 +226,6 @@ class SharesOf:
         self._parts = [MixturePart.of(*one) for one in zip(weights, means, factors, radii, strict=True)]
 
     def __call__(self, records: Array) -> SharedRecords:
-        """Those of records."""
         scaled = self._scale.into(records)
         nowhere = missing(scaled)
         scaled[:, nowhere] = 0.0

@@ -40,10 +40,6 @@ def pair_moments_of(schema: Schema, columns: tuple[str, ...], radius: float, nor
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     radius : float
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1].
     norm : {"l1", "l2"}

@@ -36,10 +36,6 @@ def second_moments_of(schema: Schema, columns: tuple[str, ...], radius: float) -
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     radius : float
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1].
     """
@@ -55,10 +51,6 @@ def central_moments_of(schema: Schema, columns: tuple[str, ...], center: Array, 
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     center : array of shape (n_columns,)
         Public. Scaled to [-1, 1].
     radius : float
@@ -107,8 +99,6 @@ def mapped_moments_of(schema: Schema, columns: tuple[str, ...], matrix: Array) -
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
     columns : tuple of str
         Public. Numeric columns, scaled from their bounds to [-1, 1].
     matrix : array of shape (k, 1 + n)
