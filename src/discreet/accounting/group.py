@@ -6,14 +6,7 @@ import math
 
 from discreet.accounting.terms import ROUNDING, folded, refusal, terms
 from discreet.core.checks import check_whole
-from discreet.core.events import (
-    ApproximateLoss,
-    ConcentratedLoss,
-    Event,
-    GaussianLoss,
-    LaplaceLoss,
-    PureLoss,
-)
+from discreet.core.events import ApproximateLoss, ConcentratedLoss, Event, GaussianLoss, LaplaceLoss, PureLoss
 
 REMEDY = "Turn it into an ApproximateLoss at some delta first."
 

@@ -63,13 +63,7 @@ def _sum_of(question: BoundedSum, condition: Condition) -> BoundedSum:
         where = condition.sql({name: place for place, name in enumerate(columns)})
         tally = dataclasses.replace(tally, cell=Formula(f"CASE WHEN {where} THEN {tally.cell.sql} END"))
     return dataclasses.replace(
-        question,
-        of=of,
-        columns=columns,
-        total=None if total is None else fused,
-        raw=False,
-        recipe=None,
-        tally=tally,
+        question, of=of, columns=columns, total=None if total is None else fused, raw=False, recipe=None, tally=tally
     )
 
 

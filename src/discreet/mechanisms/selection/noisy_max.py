@@ -103,10 +103,7 @@ class TopK(CheckedParameters):
         """The chosen indices, the first choice first; one row per stacked answer."""
         if self.count > answer.size:
             raise ParameterError(
-                "TopK",
-                f"count is {self.count} and there are {answer.size} scores",
-                "Ask for fewer.",
-                count=self.count,
+                "TopK", f"count is {self.count} and there are {answer.size} scores", "Ask for fewer.", count=self.count
             )
         multiplier = (1 if answer.monotone else 2) / Fraction(self.epsilon / self.count)
         answer = answer.coarsened(multiplier, "linf")

@@ -32,11 +32,7 @@ Loss = Literal["huber_hinge", "perceptron"]
 
 
 def gradients_of(
-    features: MappedCoordinates,
-    columns: tuple[str, ...],
-    coefficients: Array,
-    residuals: Residuals,
-    longest: float,
+    features: MappedCoordinates, columns: tuple[str, ...], coefficients: Array, residuals: Residuals, longest: float
 ) -> BoundedSum:
     """The sum of z r', row by row, where z are features of length 1 at most and r residuals.
 

@@ -142,13 +142,7 @@ def fourier_of_people(
 
 @recipe("fourier_of_events")
 def fourier_of_events(
-    schema: Schema,
-    time: str,
-    value: str | None,
-    periods: int,
-    coefficients: int,
-    norm: Norm,
-    radius: float | None,
+    schema: Schema, time: str, value: str | None, periods: int, coefficients: int, norm: Norm, radius: float | None
 ) -> BoundedSum:
     """The coefficients of the series of sums of values in periods, where a record is an event of a time and a value.
 

@@ -79,11 +79,7 @@ class RowSteps:
     """
 
     def __init__(
-        self,
-        numbers: Sequence[Number],
-        middle: Array,
-        scale: Array,
-        whole: Callable[..., Any] = np.rint,
+        self, numbers: Sequence[Number], middle: Array, scale: Array, whole: Callable[..., Any] = np.rint
     ) -> None:
         self._columns, self._tile, self._whole = len(numbers), max(1, TILE // len(numbers)), whole
         lower, upper = np.array([(number.lower, number.upper) for number in numbers], dtype=np.float64).T
