@@ -29,8 +29,8 @@ from discreet.accounting.loss_distribution import epsilon_above
 from discreet.accounting.pairs.directions import directions
 from discreet.core.budget import Budget
 from discreet.core.events import Event, GaussianLoss, Repeated, Sampled
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits

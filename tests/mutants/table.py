@@ -233,18 +233,15 @@ MUTANTS = [
     ),
     *of(
         "mechanisms/selection/exponential",
-        ("multiplier = (1 if answer.monotone else 2) / Fraction", "multiplier = 1 / Fraction"),
+        ("return (1 if answer.monotone else 2) / Fraction", "return 1 / Fraction"),
         ("width = Fraction(epsilon) ** 2 / 8", "width = Fraction(epsilon) ** 2 / 16"),
         ("initial=-(2**61)), -FARTHEST)", "initial=-(2**61)), -1)"),
         audits=("Exponential",),
     ),
     *of(
-        "mechanisms/selection/noisy_max",
-        (
-            "(1 if answer.monotone else 2) / Fraction(self.epsilon / self.count)",
-            "1 / Fraction(self.epsilon / self.count)",
-        ),
-        ("/ Fraction(self.epsilon / self.count)", "/ Fraction(self.epsilon)"),
+        "mechanisms/selection/exponential",
+        ("_multiplier(answer, self.epsilon / self.count)", "_multiplier(answer, self.epsilon / self.count) / 2"),
+        ("_multiplier(answer, self.epsilon / self.count)", "_multiplier(answer, self.epsilon)"),
         ("-np.inf, axis=-1)", "0.0, axis=-1)"),
         audits=("TopK",),
     ),
@@ -447,7 +444,7 @@ MUTANTS = [
         audits=("JohnsonLindenstrauss",),
     ),
     *of(
-        "mechanisms/vectors/gaussian_weights",
+        "mechanisms/vectors/johnson_lindenstrauss",
         ("return EXACT_BITS - BATCH_BITS - self.cells", "return EXACT_BITS - self.cells"),
         ("(fewer - 1, self.width)", "(fewer, self.width)"),
     ),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import NotPermitted
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.columns.total import total_of

@@ -17,8 +17,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Repeated
 from discreet.core.grid import Steps
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret_sample import SecretSample
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace

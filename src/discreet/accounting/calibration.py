@@ -17,7 +17,7 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, Repeated
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 
 TOLERANCE = 1e-6  # of the calibrated field, relative
 ROUGH = 400 * ACCURACY

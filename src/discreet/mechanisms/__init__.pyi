@@ -18,10 +18,10 @@ from .learning.perturbation import OutputPerturbation as OutputPerturbation
 from .online.online_sparse_vector import OnlineSparseVector as OnlineSparseVector
 from .online.online_sparse_vector import SparseVector as SparseVector
 from .selection.exponential import Exponential as Exponential
+from .selection.exponential import NoisyMax as NoisyMax
 from .selection.exponential import PermuteAndFlip as PermuteAndFlip
+from .selection.exponential import TopK as TopK
 from .selection.key_selection import KeySelection as KeySelection
-from .selection.noisy_max import NoisyMax as NoisyMax
-from .selection.noisy_max import TopK as TopK
 from .selection.randomized_response import RandomizedResponse as RandomizedResponse
 from .stable.propose_test_release import ProposeTestRelease as ProposeTestRelease
 from .vectors.bingham import Bingham as Bingham

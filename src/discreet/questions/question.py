@@ -15,9 +15,9 @@ from discreet.core.bound import Bound
 from discreet.core.condition import Condition
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.quiet import quiet
-from discreet.core.secret_sample import SecretSample
 from discreet.schema.schema import Category
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.answer import AnyAnswer
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.derived_view import DerivedView
+from discreet.questions.filtered import DerivedView
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.recipe import Recipe, recipe

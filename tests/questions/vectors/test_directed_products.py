@@ -10,10 +10,17 @@ from discreet.core.bits import Bits
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.directed_products import Gram, directed_products_of, directed_squares_of
+from discreet.questions.vectors.directed_products import (
+    CoordinateRecords,
+    Gram,
+    complete_count_of,
+    directed_products_of,
+    directed_squares_of,
+)
 from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
+from discreet.trust.sources.opening import source_of
 from tests.questions.trial import FEATURES, SCHEMA, Trial, X, summed
 
 START: dict[str, Any] = {
@@ -34,6 +41,7 @@ TRIALS = {
         "9893fb6ee96a",
         forged=[{"directions": np.full((FEATURES, 2), 1 / 3)}, {"radius": 0.0}, {"center": CENTER[:1]}],
     ),
+    "complete_count": Trial({"columns": ("x", "y")}, "6751341ad495"),
 }
 
 
@@ -72,3 +80,23 @@ def test_it_is_the_sum_of_products_and_no_row_is_longer_than_it_says() -> None:
     assert max(np.trace(answered(RECORDS[i : i + 1])) for i in range(50)) <= coordinates.longest
     assert np.trace(answered(np.full((1, 3), 2.0))) > 0.999 * coordinates.longest
     np.testing.assert_array_equal(answered(np.full((1, 3), np.nan)), np.zeros((3, 3)))
+
+
+def test_a_record_counts_if_no_value_is_missing() -> None:
+    records = np.column_stack([X, X / 200])
+    records[:3, 0], records[2:5, 1] = np.nan, np.nan
+    question = complete_count_of(SCHEMA, ("x", "y"))
+    assert summed(question, records).tolist() == [len(X) - 5]
+
+
+def test_vectors_are_no_longer_than_is_said_and_zero_where_a_value_is_missing() -> None:
+    schema = Schema.numeric(0.0, 10.0, 3)
+    rows = np.array([[0.0, 10.0, 10.0], [5.0, 5.0, 5.0], [5.0, 6.0, np.nan], [0.0, 0.0, 0.0]])
+    view = CuratorsView(source_of(rows, schema), Neighbors.ADD_REMOVE, DeterministicBits(0))
+    for radius in (0.5, 1.0, 9.0):
+        question = CoordinateRecords(schema, ("x0", "x1", "x2"), radius)
+        found = question.answer(view).values
+        lengths = sorted(np.linalg.norm(found, axis=1))
+        assert lengths[0] == 0.0
+        assert question.longest * (1 - 1e-3) < lengths[-1] <= question.longest
+        assert sorted(found[:, 0]) == [0.0, *[question.coordinates.weight] * 3]

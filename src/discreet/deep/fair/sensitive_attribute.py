@@ -12,8 +12,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli

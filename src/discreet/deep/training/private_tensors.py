@@ -14,8 +14,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.chunks import dealt_to_chunks
 from discreet.deep.training.truncation import Truncation
 from discreet.deep.training.turns import Turns

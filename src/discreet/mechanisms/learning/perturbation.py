@@ -20,8 +20,7 @@ from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.learning.margin_losses import LOSSES, LossName, MarginLoss
-from discreet.mechanisms.learning.penalized_loss import PenalizedLoss
+from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName, MarginLoss, PenalizedLoss
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 
 FINENESS = 2.0**-18  # of the length of a gradient, up to which minimisers are found

@@ -205,7 +205,22 @@ class SmoothStudent(SmoothSensitivity):
 
 
 @dataclass(frozen=True)
-class SmoothLaplace(SmoothSensitivity):
+class _SmoothWithDelta(SmoothSensitivity):
+    delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1e-50 <= self.delta < 0.5:
+            remedy = "Give 1e-50 <= delta < 0.5, or use SmoothStudent."
+            raise ParameterError(type(self).__name__, f"delta is {self.delta}", remedy)
+
+    @property
+    def event(self) -> ApproximateLoss:
+        return ApproximateLoss(self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class SmoothLaplace(_SmoothWithDelta):
     """Add Laplace noise to a quantile in proportion to its smooth sensitivity.
 
     Parameters
@@ -230,16 +245,6 @@ class SmoothLaplace(SmoothSensitivity):
     True
     """
 
-    delta: float = 1e-6
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_delta("SmoothLaplace", self.delta)
-
-    @property
-    def event(self) -> ApproximateLoss:
-        return ApproximateLoss(self.epsilon, self.delta)
-
     @property
     def slide(self) -> float:
         return self.epsilon / 2 * inside(self.epsilon)
@@ -254,7 +259,7 @@ class SmoothLaplace(SmoothSensitivity):
 
 
 @dataclass(frozen=True)
-class SmoothGaussian(SmoothSensitivity):
+class SmoothGaussian(_SmoothWithDelta):
     """Add Gaussian noise to a quantile in proportion to its smooth sensitivity.
 
     Parameters
@@ -279,16 +284,6 @@ class SmoothGaussian(SmoothSensitivity):
     True
     """
 
-    delta: float = 1e-6
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_delta("SmoothGaussian", self.delta)
-
-    @property
-    def event(self) -> ApproximateLoss:
-        return ApproximateLoss(self.epsilon, self.delta)
-
     @property
     def slide(self) -> float:
         """The greatest shift of the noise that costs epsilon / 2 and what is left of delta."""
@@ -301,8 +296,3 @@ class SmoothGaussian(SmoothSensitivity):
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
         return scaled_gaussian(bits, shape, scale)
-
-
-def _check_delta(mechanism: str, delta: float) -> None:
-    if not 1e-50 <= delta < 0.5:
-        raise ParameterError(mechanism, f"delta is {delta}", "Give 1e-50 <= delta < 0.5, or use SmoothStudent.")
