@@ -27,7 +27,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.learners.clusters.kmeans import KMeans
 from discreet.ledger.memory_ledger import MemoryLedger
@@ -210,7 +210,9 @@ class Served:
 @pytest.mark.usefixtures("silent")
 def test_a_secure_sum_agrees_across_a_network(tmp_path: Path) -> None:
     server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *PARTIES))
-    federation = Federation(tuple(Card.of(one) for one in identities), Card.of(server), 4, SCHEMA)
+    federation = Federation(
+        tuple(PartyCertificate.of(one) for one in identities), PartyCertificate.of(server), 4, SCHEMA
+    )
     tables = zip(identities, parts(tmp_path).values(), strict=True)
     parties = [Party(one, records, federation) for one, records in tables]
     with Served(parties) as addresses, SecureSum(federation, server, addresses) as trust:

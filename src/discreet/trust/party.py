@@ -82,10 +82,10 @@ class Party(Held):
     Examples
     --------
     >>> from discreet.schema.schema import Schema
-    >>> from discreet.crypto.certificate import Card
+    >>> from discreet.crypto.certificate import PartyCertificate
     >>> from discreet.noise.bits import system_bits
     >>> drawn = [Identity.drawn(name, system_bits()) for name in ("server", "north", "south")]
-    >>> server, *cards = map(Card.of, drawn)
+    >>> server, *cards = map(PartyCertificate.of, drawn)
     >>> agreed = Federation(tuple(cards), server, 2, Schema.numeric(0.0, 1.0, 1))
     >>> Party(drawn[1], {"x0": [0.25, 0.5]}, agreed).name
     'north'
