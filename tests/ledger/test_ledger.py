@@ -15,12 +15,12 @@ from discreet.accounting.filters.union import chosen
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
-    Dangling,
     KeyReused,
     LedgerError,
     NotPermitted,
     ParameterError,
     Unaccountable,
+    UncommittedCharge,
 )
 from discreet.core.events import (
     ApproximateLoss,
@@ -75,7 +75,7 @@ def test_a_dangling_reservation_stays_spent_and_its_key_asks_in_vain(ledger: Sql
     asked(ledger, PureLoss(0.75), key="k")
     ledger.close()
     again = SqliteLedger.open(path)
-    with pytest.raises(Dangling, match="new key"):
+    with pytest.raises(UncommittedCharge, match="new key"):
         again.reserve(PureLoss(0.75), "a question", request="q", key="k")
     assert [entry.committed for entry in again.entries()] == [False]
     with pytest.raises(BudgetExceeded):

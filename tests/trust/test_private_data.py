@@ -13,12 +13,12 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
-    Dangling,
     KeyReused,
     NotPermitted,
     ParameterError,
     SchemaError,
     Unaccountable,
+    UncommittedCharge,
     UnplannedRelease,
 )
 from discreet.core.events import Composed, Event, GaussianLoss, LaplaceLoss, NoPromise, Parallel, Repeated, Sampled
@@ -115,7 +115,7 @@ def test_a_failure_after_the_charge_leaves_it_spent_and_dangling(tmp_path: Path)
         fails()
     assert [entry.committed for entry in data.ledger.entries()] == [False]
     assert data.ledger.balance().certified > 0
-    with pytest.raises(Dangling):
+    with pytest.raises(UncommittedCharge):
         heads(data, key="k")
 
 

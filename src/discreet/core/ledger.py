@@ -187,7 +187,7 @@ class Ledger(Protocol):
             The account cannot pay; nothing was spent.
         KeyReused
             The key belongs to another request.
-        Dangling
+        UncommittedCharge
             The key was charged, never committed, and nobody said that it failed; ask with a new one.
         NotPermitted
             A release without a promise and without a waiver, or an analyst whom the account does not know.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.core.errors import Dangling, KeyReused, LedgerBroken, LedgerError
+from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, UncommittedCharge
 from discreet.core.events import Event, written
 from discreet.core.held import unheld
 from discreet.core.ledger import Committed, Entry
@@ -36,7 +36,7 @@ def paid(reserved: ChainEntry, done: ChainEntry | None, digest: str) -> ChainEnt
     if reserved.fields["request"] != digest:
         raise KeyReused(asked, "it belongs to another request", "Use a new key for a new request.", key=reserved.key)
     if done is None:
-        raise Dangling(
+        raise UncommittedCharge(
             asked,
             "it was charged and has no result yet; whoever charged it may still be at work, or died",
             "Wait, or ask with a new key, which is charged anew.",
