@@ -12,7 +12,7 @@ from discreet.crypto.errors import BadSignature, Malformed, OutOfOrder, UnknownP
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import (
     Message,
-    Seen,
+    ReplayGuard,
     Signed,
     framed,
     labelled,
@@ -116,7 +116,7 @@ def said(kind: str, sender: str = "ann", round: str = "r1") -> Message:
 
 
 def test_steps_are_taken_once_and_in_order() -> None:
-    seen = Seen("r1", "keys", "shares", "masked")
+    seen = ReplayGuard("r1", "keys", "shares", "masked")
     for kind in seen.kinds:
         seen.admit(said(kind))
         for before in seen.kinds[: seen.kinds.index(kind) + 1]:
@@ -127,7 +127,7 @@ def test_steps_are_taken_once_and_in_order() -> None:
 
 
 def test_no_step_is_left_out() -> None:
-    seen = Seen("r1", "keys", "shares")
+    seen = ReplayGuard("r1", "keys", "shares")
     with pytest.raises(OutOfOrder, match="keys is due"):
         seen.admit(said("shares"))
     with pytest.raises(OutOfOrder, match="keys is due"):
@@ -136,11 +136,11 @@ def test_no_step_is_left_out() -> None:
 
 def test_another_round_is_refused() -> None:
     with pytest.raises(OutOfOrder, match="belongs to round 'r0'"):
-        Seen("r1", "keys").admit(said("keys", round="r0"))
+        ReplayGuard("r1", "keys").admit(said("keys", round="r0"))
 
 
 def test_senders_do_not_wait_for_one_another() -> None:
-    seen = Seen("r1", "keys", "shares")
+    seen = ReplayGuard("r1", "keys", "shares")
     seen.admit(said("keys"))
     seen.admit(said("shares"))
     with pytest.raises(OutOfOrder, match="keys is due"):
@@ -149,7 +149,7 @@ def test_senders_do_not_wait_for_one_another() -> None:
 
 
 def test_what_goes_wrong_is_not_remembered() -> None:
-    seen = Seen("r1", "keys")
+    seen = ReplayGuard("r1", "keys")
     with pytest.raises(ZeroDivisionError), seen.admitting(said("keys")):
         raise ZeroDivisionError
     seen.admit(said("keys"))

@@ -632,7 +632,7 @@ MUTANTS = [
     *of(
         "ledger/account_state",
         ("if budget.epsilon < old.epsilon or budget.delta < old.delta or budget == old:", "if budget == old:"),
-        ("if Union(members).delta > budget.delta:", "if False:"),
+        ("if FilterUnion(members).delta > budget.delta:", "if False:"),
         ("if standing.union is not None and not all(member.sound", "if False and not all(member.sound"),
         ('raise ValueError("the account has expired")', "pass"),
         tests="ledger/test_account_state.py",

@@ -13,7 +13,7 @@ from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.noise.bars import Bars
+from discreet.noise.bars import ErrorBars
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.interval import Uniform
 from discreet.noise.scaled import (
@@ -73,7 +73,7 @@ def test_fast_equals_slow_on_the_same_bits(law: Any, monkeypatch: pytest.MonkeyP
     draw: Any = draws.get(type(law), lambda bits, size, scale: rounded_student(bits, size, scale, law.degrees))
     fast, reals = draw(DeterministicBits(44), 100, 1000.0), type(law).reals
     monkeypatch.setattr(
-        type(law), "reals", lambda self, words: Bars(reals(self, words).value, np.full(words.shape[1], np.inf))
+        type(law), "reals", lambda self, words: ErrorBars(reals(self, words).value, np.full(words.shape[1], np.inf))
     )
     np.testing.assert_array_equal(draw(DeterministicBits(44), 100, 1000.0), fast)
 

@@ -196,7 +196,7 @@ def _canonical(written: bytes) -> bytes:
     return framed(SIGNED, sha256(written).digest())
 
 
-class Seen(Held):
+class ReplayGuard(Held):
     """Who has said what in a round: lets every sender take every step once, and in order.
 
     Of several threads one takes a step. There is no pickle, copy or fork, which could take it once more.
@@ -210,7 +210,7 @@ class Seen(Held):
 
     Examples
     --------
-    >>> seen = Seen("r1", "keys", "shares")
+    >>> seen = ReplayGuard("r1", "keys", "shares")
     >>> seen.admit(Message("r1", "ann", "keys", b""))
     >>> seen.admit(Message("r1", "ann", "keys", b""))
     Traceback (most recent call last):

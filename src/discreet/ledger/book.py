@@ -13,7 +13,7 @@ from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, Uncommitt
 from discreet.core.events import Event, written
 from discreet.core.held import unheld
 from discreet.core.ledger import Committed, Entry
-from discreet.ledger.anchor import Anchor, Mark
+from discreet.ledger.anchor import Anchor, AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, canonical, day, entry, sealed
 from discreet.ledger.ledger_file import LedgerFile, found, insert, links, transaction
 
@@ -187,10 +187,10 @@ class Book:
             return Verified(again.number + 1, len(again.dangling), again.head)
 
     @property
-    def _mark(self) -> Mark:
-        return Mark(self.chain.number, self.chain.head)
+    def _mark(self) -> AnchoredHead:
+        return AnchoredHead(self.chain.number, self.chain.head)
 
-    def _catch_up(self, db: sqlite3.Connection, mark: Mark | None) -> None:
+    def _catch_up(self, db: sqlite3.Connection, mark: AnchoredHead | None) -> None:
         since = links(db, self.chain.number)
         if self.chain.number >= 0:
             last = next(since, None)

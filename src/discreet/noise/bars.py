@@ -73,14 +73,14 @@ assure("log")
 
 
 @dataclass(frozen=True)
-class Bars:
+class ErrorBars:
     """Values in float64, each off by at most its error; nan and inf errors mean that nothing is known."""
 
     value: Array
     error: Array
 
 
-def exponentials(words: NDArray[np.uint64]) -> Bars:
+def exponentials(words: NDArray[np.uint64]) -> ErrorBars:
     """The standard exponential reals -ln U, for U uniform in [0, 1) with these first 64 bits.
 
     U as a float is off by 2**-53 of itself, log by 4 units in the last place or 2**-50 of its value, and the bits
@@ -95,4 +95,4 @@ def exponentials(words: NDArray[np.uint64]) -> Bars:
     leading = words.astype(np.float64)
     with np.errstate(divide="ignore"):
         value = np.abs(np.log(leading * 2.0**-64))  # not -0.0 where U is rounded to 1
-        return Bars(value, 2.0**-52 + 2.0**-49 * value + 2 / leading)
+        return ErrorBars(value, 2.0**-52 + 2.0**-49 * value + 2 / leading)

@@ -72,7 +72,7 @@ def stretch_choice(
         held, words = tickets[of, place], bits.words(len(of)).copy()
         kept = (words * 2.0**-64 < 1 - SURE - 2.0 / held) & (exponents[of, place] <= FAR)
         for i in np.flatnonzero(~kept):
-            size = Size(int(lengths[of[i], place[i]]), int(behind[of[i], place[i]]), scale)
+            size = StretchWeight(int(lengths[of[i], place[i]]), int(behind[of[i], place[i]]), scale)
             kept[i] = size.exceeds(Uniform(bits, int(words[i])), int(held[i]), int(unit[of[i], 0]))
         chosen[again[kept]] = place[kept]
         again = again[~kept]
@@ -87,7 +87,7 @@ def _places(last: Steps, rows: Steps, ticket: Steps) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Size:
+class StretchWeight:
     """The weight length * exp(-distance / scale), to any precision."""
 
     length: int

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import Bars, exponentials
+from discreet.noise.bars import ErrorBars, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.scaled import UnitLaplace, UnitLaw, Words
 
@@ -78,7 +78,7 @@ class _Bounds:
     high: Array
 
 
-def _noisy_bounds(rows: Array, scale: float, noise: Bars) -> _Bounds:
+def _noisy_bounds(rows: Array, scale: float, noise: ErrorBars) -> _Bounds:
     """Bounds of (score - largest) / scale + noise."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         behind = np.maximum((rows - rows.max(axis=1, keepdims=True)) / scale, FAR)
@@ -138,7 +138,7 @@ class UnitExponential:
 
     uniforms = 1
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         return exponentials(words[0])
 
     def exact(self, *uniforms: Uniform) -> Interval:
@@ -165,12 +165,12 @@ class UnitGumbel:
 
     uniforms = 1
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         exponential = exponentials(words[0])
         with np.errstate(divide="ignore", invalid="ignore"):
             gumbel = -np.log(exponential.value)
             error = 2 * exponential.error / exponential.value + ERROR * (1 + np.abs(gumbel))
-            return Bars(gumbel, np.where(exponential.value > 2 * exponential.error, error, np.inf))
+            return ErrorBars(gumbel, np.where(exponential.value > 2 * exponential.error, error, np.inf))
 
     def exact(self, *uniforms: Uniform) -> Interval:
         return -(-uniforms[0].interval().ln()).ln()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.checks import check_whole
 from discreet.core.grid import Steps
-from discreet.noise.bars import Bars, assure, exponentials
+from discreet.noise.bars import ErrorBars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.request import Size, checked_scale, checked_shape
 
@@ -30,7 +30,7 @@ class UnitLaw(Protocol):
 
     uniforms: int
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         """The reals of uniforms with these first bits, in float64: an array for each uniform in, one out."""
 
     def exact(self, *uniforms: Uniform) -> Interval:
@@ -42,9 +42,9 @@ class UnitLaplace:
 
     uniforms = 2
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         far = exponentials(words[0])
-        return Bars(np.where(words[1] >> np.uint64(63), -far.value, far.value), far.error)
+        return ErrorBars(np.where(words[1] >> np.uint64(63), -far.value, far.value), far.error)
 
     def exact(self, *uniforms: Uniform) -> Interval:
         far, turn = uniforms
@@ -60,19 +60,19 @@ class UnitGaussian:
 
     uniforms = 2
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         with np.errstate(divide="ignore", invalid="ignore"):
             far = exponentials(words[0])
             length = np.sqrt(2 * far.value)
             off = 2 * far.error / length + 2.0**-51 * length
-            return turned(Bars(length, np.where(far.error <= far.value / 2, off, np.inf)), words[1])
+            return turned(ErrorBars(length, np.where(far.error <= far.value / 2, off, np.inf)), words[1])
 
     def exact(self, *uniforms: Uniform) -> Interval:
         far, turn = uniforms
         return (far.interval().ln() * (-2.0)).sqrt() * turn.interval().cosine()
 
 
-def turned(lengths: Bars, words: Words) -> Bars:
+def turned(lengths: ErrorBars, words: Words) -> ErrorBars:
     """What is left of lengths along one axis, after turns by uniform angles with these first bits.
 
     The angle carries three roundings of at most 2 pi 2**-53 and what is not drawn yet, and cos is off by 4 * 2**-53:
@@ -81,7 +81,7 @@ def turned(lengths: Bars, words: Words) -> Bars:
     with np.errstate(invalid="ignore"):
         real = lengths.value * np.cos(words * 2.0**-64 * (2 * np.pi))
         error = lengths.error + (np.abs(lengths.value) + lengths.error) * 2.0**-47 + 2.0**-52 * np.abs(real)
-        return Bars(real, error)
+        return ErrorBars(real, error)
 
 
 def scaled(asked: str, bits: Bits, size: Size, scale: float, law: UnitLaw) -> Steps:
@@ -197,14 +197,14 @@ class UnitStudent:
     degrees: int
     uniforms = 2
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             drawn = exponentials(words[0])
             power, off = 2 * drawn.value / self.degrees, 2 * drawn.error / self.degrees
             grown = 1 / np.exp(-power)
             length = np.sqrt(self.degrees * (grown - 1))
             error = 2 * self.degrees * grown * (2 * off + 2.0**-49) / length + 2.0**-50 * length
-            return turned(Bars(length, np.where((power < 50) & (off < 0.125), error, np.inf)), words[1])
+            return turned(ErrorBars(length, np.where((power < 50) & (off < 0.125), error, np.inf)), words[1])
 
     def exact(self, *uniforms: Uniform) -> Interval:
         far, turn = uniforms

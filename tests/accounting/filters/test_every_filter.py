@@ -20,7 +20,7 @@ from discreet.accounting.accountant import delta_interval
 from discreet.accounting.filters.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount
 from discreet.accounting.filters.gaussian_filter import GaussianFilter, gaussian_price
 from discreet.accounting.filters.pure_filter import PureFilter, plain_price
-from discreet.accounting.filters.union import Member, Union, chosen
+from discreet.accounting.filters.union import FilterUnion, Member, chosen
 from discreet.accounting.search import Ends, grown, narrowed
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded
@@ -305,7 +305,7 @@ def test_pricing_ends_for_losses_whose_exponentials_overflow() -> None:
 
 
 def test_a_union_has_every_kind_of_filter() -> None:
-    assert Union(tuple(MEMBERS[:3])).holds((NOTHING, NOTHING, NOTHING))
+    assert FilterUnion(tuple(MEMBERS[:3])).holds((NOTHING, NOTHING, NOTHING))
 
 
 # What is tiny

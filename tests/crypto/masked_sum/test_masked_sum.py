@@ -166,11 +166,11 @@ def test_what_the_server_takes_off_leaves_vectors_that_look_uniform() -> None:
     run = Rehearsal(terms, late=["p3"])
     total = run.run()
     vectors = {name: np.frombuffer(body, np.uint64).copy() for name, body in run.bodies("masked").items()}
-    circle, dropped = run.server._circle, run.clients["p3"]._keys.mask
+    announced, dropped = run.server._announced_keys, run.clients["p3"]._keys.mask
     for name in total.survivors:
-        subtract_mask(vectors[name], circle.self_key(name, run.clients[name]._seed))
-        put_on_half(vectors[name], circle, "p3", dropped, name)
-        put_on_half(vectors["p3"], circle, name, run.clients[name]._keys.mask, "p3")
+        subtract_mask(vectors[name], announced.self_key(name, run.clients[name]._seed))
+        put_on_half(vectors[name], announced, "p3", dropped, name)
+        put_on_half(vectors["p3"], announced, name, run.clients[name]._keys.mask, "p3")
     for count in (1, 2):
         for names in itertools.combinations(total.survivors, count):
             assert looks_uniform(sum((vectors[name] for name in names), -sum_of(terms, names)))

@@ -104,7 +104,7 @@ def exchanged(secret: bytes, public: bytes) -> bytes:
 
 
 @dataclass(frozen=True)
-class Circle:
+class AnnouncedKeys:
     """Whose keys were announced in a round, in the eyes of one party.
 
     Every key is derived from the transcript too: two parties that were shown different announcements have no key in
@@ -131,7 +131,7 @@ class Circle:
         object.__setattr__(self, "transcript", sha256(framed(self.terms.digest, seen)).digest())
 
     def use(self, purpose: Purpose, first: str, second: str) -> KeyUse:
-        """What a key is for, in this circle."""
+        """What a key is for, among these announced keys."""
         return KeyUse(self.terms.round, first, second, purpose, self.transcript)
 
     def self_key(self, owner: str, seed: bytes) -> bytes:
@@ -148,7 +148,7 @@ class Circle:
         return derived_key(exchanged(secret, self._of(peer).mask), self.use("pair mask", first, second))
 
     def sealed(self, bits: Bits, sender: str, secret: bytes, receiver: str, content: bytes) -> bytes:
-        """The content for one receiver: AES-256-GCM under a key of this sender, receiver and circle alone."""
+        """The content for one receiver: AES-256-GCM under a key of this sender, receiver and announcement alone."""
         use = self.use("seal", sender, receiver)
         nonce = bits.integer(8 * NONCE).to_bytes(NONCE, "big")
         key = derived_key(exchanged(secret, self._of(receiver).seal), use)
@@ -191,12 +191,12 @@ def ordered(terms: Terms, names: Iterable[str]) -> list[str]:
     return [name for name in terms.parties if name in among]
 
 
-def statement(circle: Circle, sharers: list[str], survivors: list[str]) -> bytes:
+def statement(announced: AnnouncedKeys, sharers: list[str], survivors: list[str]) -> bytes:
     """What an agreement signs: the announced keys, who shared keys, and whose vectors are added."""
-    return sha256(framed(circle.transcript, listed(sharers), listed(survivors))).digest()
+    return sha256(framed(announced.transcript, listed(sharers), listed(survivors))).digest()
 
 
-def put_on_half(vector: Words, circle: Circle, owner: str, secret: bytes, peer: str) -> None:
+def put_on_half(vector: Words, announced: AnnouncedKeys, owner: str, secret: bytes, peer: str) -> None:
     """Put on the owner's half of the mask of a pair: the first of the two adds it, the second takes it away."""
-    first = circle.terms.index(owner) < circle.terms.index(peer)
-    (add_mask if first else subtract_mask)(vector, circle.pair_key(owner, secret, peer))
+    first = announced.terms.index(owner) < announced.terms.index(peer)
+    (add_mask if first else subtract_mask)(vector, announced.pair_key(owner, secret, peer))

@@ -10,7 +10,7 @@ from discreet.core.held import unheld
 from discreet.crypto.derivation import KEY, Purpose
 from discreet.crypto.errors import UNOPENED, BadSignature, Malformed, WrongShares
 from discreet.crypto.identity import SIGNATURE, Identity, Roster
-from discreet.crypto.masked_sum.agreement import PIECES, Circle, public_half
+from discreet.crypto.masked_sum.agreement import PIECES, AnnouncedKeys, public_half
 from discreet.crypto.messages import framed
 from discreet.crypto.sharing.shamir import ShamirShare, reconstruct, unpacked
 
@@ -29,36 +29,38 @@ class SignedShare:
     signature: bytes = field(repr=False)
 
     @classmethod
-    def dealt(cls, share: ShamirShare, secret: Secret, circle: Circle, dealer: Identity) -> SignedShare:
+    def dealt(cls, share: ShamirShare, secret: Secret, announced: AnnouncedKeys, dealer: Identity) -> SignedShare:
         """A share with the signature of its dealer, for this run, this secret and this holder."""
-        return cls(share, dealer.sign(_canonical(share, secret, circle, dealer.name)))
+        return cls(share, dealer.sign(_canonical(share, secret, announced, dealer.name)))
 
     def to_bytes(self) -> bytes:
         """The share and its signature; always as long."""
         return self.share.to_bytes() + self.signature
 
     @classmethod
-    def from_bytes(cls, circle: Circle, holder: str, data: bytes) -> SignedShare:
+    def from_bytes(cls, announced: AnnouncedKeys, holder: str, data: bytes) -> SignedShare:
         """What `to_bytes` gave of a share that this party holds."""
         values, signature = data[:-SIGNATURE], data[-SIGNATURE:]
         if len(signature) != SIGNATURE:
             raise Malformed(f"share of {holder!r}", "it lacks a signature", "", UNOPENED)
-        return cls(ShamirShare.from_bytes(circle.terms.deal, circle.terms.index(holder), values, PIECES), signature)
+        return cls(
+            ShamirShare.from_bytes(announced.terms.deal, announced.terms.index(holder), values, PIECES), signature
+        )
 
-    def is_true(self, secret: Secret, circle: Circle, dealer: str, roster: Roster) -> bool:
+    def is_true(self, secret: Secret, announced: AnnouncedKeys, dealer: str, roster: Roster) -> bool:
         """Whether this is what the dealer has signed for its holder."""
         try:
-            roster.verify(dealer, _canonical(self.share, secret, circle, dealer), self.signature)
+            roster.verify(dealer, _canonical(self.share, secret, announced, dealer), self.signature)
         except BadSignature:
             return False
         return True
 
 
-def _canonical(share: ShamirShare, secret: Secret, circle: Circle, dealer: str) -> bytes:
+def _canonical(share: ShamirShare, secret: Secret, announced: AnnouncedKeys, dealer: str) -> bytes:
     """What is signed: the share, and what it is a share of."""
     purpose: Purpose = "seed share" if secret == "seed" else "key share"
-    holder = circle.terms.parties[share.index - 1]
-    return framed(circle.use(purpose, dealer, holder).info, share.to_bytes())
+    holder = announced.terms.parties[share.index - 1]
+    return framed(announced.use(purpose, dealer, holder).info, share.to_bytes())
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Opening:
 
     Parameters
     ----------
-    circle : Circle
+    announced : AnnouncedKeys
         Public. The announced keys.
     roster : Roster
         Public. Everybody's signing key.
@@ -89,9 +91,13 @@ class Opening:
     """
 
     def __init__(
-        self, circle: Circle, roster: Roster, commitments: Mapping[str, bytes], revealed: Mapping[str, Revealed]
+        self,
+        announced: AnnouncedKeys,
+        roster: Roster,
+        commitments: Mapping[str, bytes],
+        revealed: Mapping[str, Revealed],
     ) -> None:
-        self._circle, self._roster, self._commitments, self._revealed = circle, roster, commitments, revealed
+        self._announced_keys, self._roster, self._commitments, self._revealed = announced, roster, commitments, revealed
         self.liars: set[str] = set()
         """Who gave a share that its dealer had not dealt."""
 
@@ -106,12 +112,16 @@ class Opening:
     def _opened(self, secret: Secret, dealer: str, shown: Mapping[str, SignedShare]) -> bytes:
         if (found := self._put_together(secret, dealer, shown)) is not None:
             return found
-        true = {holder: one for holder, one in shown.items() if one.is_true(secret, self._circle, dealer, self._roster)}
+        true = {
+            holder: one
+            for holder, one in shown.items()
+            if one.is_true(secret, self._announced_keys, dealer, self._roster)
+        }
         self.liars |= set(shown) - set(true)
-        if len(true) < self._circle.terms.threshold:
+        if len(true) < self._announced_keys.terms.threshold:
             false = ", ".join(repr(holder) for holder in shown if holder not in true)
             obstacle = f"{false} gave false shares, {len(true)} true ones are left"
-            obstacle += f" and {self._circle.terms.threshold} are needed"
+            obstacle += f" and {self._announced_keys.terms.threshold} are needed"
             raise _wrong(secret, dealer, obstacle, tuple(sorted(self.liars)))
         if (found := self._put_together(secret, dealer, true)) is None:
             obstacle = f"{dealer!r} dealt shares that do not give what it committed to"
@@ -125,9 +135,9 @@ class Opening:
         except (WrongShares, Malformed):
             return None
         if secret == "seed":
-            right = self._circle.commitment(dealer, found) == self._commitments[dealer]
+            right = self._announced_keys.commitment(dealer, found) == self._commitments[dealer]
         else:
-            right = public_half(found) == self._circle.keys[dealer].mask
+            right = public_half(found) == self._announced_keys.keys[dealer].mask
         return found if right else None
 
 

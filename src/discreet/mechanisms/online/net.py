@@ -30,7 +30,7 @@ FOR_TOTAL = 0.25  # of epsilon
 def databases(cells: int, size: int) -> Steps:
     """The histogram of every database of `size` records over `cells` cells, one in each row.
 
-    Bars between stars: a histogram is a choice of places for cells - 1 bars among size + cells - 1.
+    ErrorBars between stars: a histogram is a choice of places for cells - 1 bars among size + cells - 1.
 
     Examples
     --------
