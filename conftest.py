@@ -18,7 +18,6 @@ from tests.power import Power
 
 from discreet.core.held import this_process
 from discreet.ledger import book_ledger
-from discreet.noise import bits
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

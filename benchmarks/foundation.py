@@ -33,9 +33,9 @@ from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.noise.bits import system_bits
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, rounded_laplace
+from discreet.noise.system_bits import system_bits
 
 MILLION = 1_000_000
 SCALE = 1.3 * 2**30

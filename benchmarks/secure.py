@@ -24,7 +24,7 @@ from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Signed
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import written_federation
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Schema

@@ -25,7 +25,7 @@ from benchmarks.peers.second_moments import COLUMNS, RADIUS, SCHEMA, WAYS
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printed, report
 from discreet.crypto.fields.field import PRIME, uniform_elements
 from discreet.crypto.sharing.shamir import Deal, reconstruct, share
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedSum

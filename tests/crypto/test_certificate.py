@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import PartyCertificate, from_pem, is_covered, to_pem
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 ANN, BOB = (Identity.drawn(name, system_bits()) for name in ("ann", "bob"))
 

@@ -18,7 +18,7 @@ from discreet.core.events import PureLoss
 from discreet.deep import PrivateTensors, Trainer, TrainingPlan
 from discreet.graphs import graph_data, publish_network, utility_against_truth
 from discreet.local import Aggregator, frequency_oracle
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential import series_of_people
 
 

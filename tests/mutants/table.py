@@ -190,7 +190,7 @@ MUTANTS = [
         ('np.argsort(places, kind="stable")', "np.arange(n)"),
     ),
     *of(
-        "noise/bits",
+        "noise/system_bits",
         ("own.process != process or", "False or"),
         ("own.stream.spent >= KEY_LIFE", "False"),
         ("return SystemBits, ()", "return (lambda: self), ()"),

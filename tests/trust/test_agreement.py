@@ -35,8 +35,8 @@ from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.questions.columns.total import count_of, total_of
 from discreet.questions.question import BoundedSum

@@ -10,7 +10,7 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.federation import Federation
 

@@ -29,7 +29,7 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import RECENT, recipe
 from discreet.schema.schema import Schema

@@ -37,7 +37,7 @@ class PartyCertificate:
 
     Examples
     --------
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> ann = Identity.drawn("ann", system_bits())
     >>> card = PartyCertificate.of(ann)
     >>> card.name, card.public == ann.public

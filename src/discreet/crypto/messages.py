@@ -114,7 +114,7 @@ class Message:
 
     Examples
     --------
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> ann = Identity.drawn("ann", system_bits())
     >>> signed = Message("r1", "ann", "greeting", b"hello").signed(ann)
     >>> Signed.from_bytes(signed.to_bytes(), "ann").verified(Roster.of([ann])).body

@@ -17,7 +17,7 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import written_federation
 from discreet.schema.schema import Schema
 from discreet.service.key_file import write_identity

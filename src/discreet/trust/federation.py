@@ -45,7 +45,7 @@ class Federation:
     --------
     >>> from discreet.crypto.certificate import PartyCertificate
     >>> from discreet.crypto.identity import Identity
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> drawn = (Identity.drawn(name, system_bits()) for name in ("server", "north", "south"))
     >>> server, north, south = map(PartyCertificate.of, drawn)
     >>> Federation((north, south), server, 2, Schema.numeric(0.0, 1.0, 1)).honest

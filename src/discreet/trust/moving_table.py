@@ -20,7 +20,7 @@ from discreet.core.receipt import Receipt
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
 from discreet.mechanisms.vectors.moved_row_sketch import MOST_COLUMNS, MOST_ROWS, MovedRowSketch
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.holder import Holder
 
 ASKED = "moving table"

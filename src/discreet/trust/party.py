@@ -25,7 +25,7 @@ from discreet.crypto.masked_sum.agreement import check_roster
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.trust.call import Call, agreed
@@ -83,7 +83,7 @@ class Party(Held):
     --------
     >>> from discreet.schema.schema import Schema
     >>> from discreet.crypto.certificate import PartyCertificate
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> drawn = [Identity.drawn(name, system_bits()) for name in ("server", "north", "south")]
     >>> server, *cards = map(PartyCertificate.of, drawn)
     >>> agreed = Federation(tuple(cards), server, 2, Schema.numeric(0.0, 1.0, 1))

@@ -26,7 +26,7 @@ from discreet.crypto.masked_sum.agreement import check_roster
 from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.display.plain import plain
 from discreet.mechanisms.additive.share_of import kinds
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.trust.call import Call, prepared

@@ -20,7 +20,7 @@ from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, subtract_mask
 from discreet.crypto.messages import Signed
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from tests.crypto.rehearsal import END, Rehearsal, View, sum_of, terms_of, vector_of
 from tests.noise.fit import ALARM
 

@@ -22,7 +22,7 @@ from discreet.graphs.publishing import publish
 from discreet.graphs.publishing.network import PublishedNetwork
 from discreet.mechanisms.additive.laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.fast_newman import fast_newman
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from tests.graphs.small_graphs import pairs
 from tests.mechanisms.graphs.test_placed_groups import LooksTwice, together
 

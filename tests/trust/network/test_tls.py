@@ -18,7 +18,7 @@ import discreet.trust.network.tls as tls
 from discreet.crypto.certificate import PartyCertificate, is_covered, to_pem
 from discreet.crypto.errors import UnknownParty
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import Link, called, host_and_port
 from discreet.trust.network.listener import listening

@@ -28,7 +28,7 @@ from discreet.crypto.masked_sum.signed_share import SignedShare
 from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, add_mask
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.sharing.shamir import packed, share
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 Vector = Words | Steps
 """Integers of 64 bits."""

@@ -61,7 +61,7 @@ class Server(Held):
     Examples
     --------
     >>> from discreet.crypto.masked_sum.client import Client
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> names = ("ann", "bob", "cas", "server")
     >>> people = {name: Identity.drawn(name, system_bits()) for name in names}
     >>> terms, roster = Terms("r1", names[:3], threshold=2, size=2), Roster.of(people.values())

@@ -16,7 +16,7 @@ from discreet.crypto.errors import UNOPENED, RoundReused, TooFewSurvivors, Unkno
 from discreet.crypto.identity import LONGEST_NAME, check_name
 from discreet.crypto.messages import framed, listed
 from discreet.crypto.sharing.shamir import Deal
-from discreet.noise.bits import KEY_LIFE, KeyStream
+from discreet.noise.system_bits import KEY_LIFE, KeyStream
 
 Words = NDArray[np.uint64]
 CHUNK = 1 << 14  # words at a time

@@ -17,7 +17,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.deep.fair.constraint import Codes
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.schema.schema import Category
 from discreet.trust.holder import Holder
 from discreet.trust.sources.columns.decoding import codes

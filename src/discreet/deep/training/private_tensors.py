@@ -21,7 +21,7 @@ from discreet.deep.training.truncation import Truncation
 from discreet.deep.training.turns import Turns
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.holder import Holder
 
 

@@ -121,7 +121,7 @@ class OnlineSparseVector(Held):
     >>> from discreet.core.bound import Bound
     >>> from discreet.core.grid import Grid
     >>> from discreet.core.neighbors import Neighbors
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> online = OnlineSparseVector(SparseVector(threshold=500.0, count=1, epsilon=1.0), system_bits())
     >>> queries = Answer(np.array([100, 900]), Grid(0), Bound("linf", 1.0), Neighbors.ADD_REMOVE)
     >>> online.compare(queries).tolist(), online.ended

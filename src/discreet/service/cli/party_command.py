@@ -17,7 +17,7 @@ from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.display.plain import plain
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema
 from discreet.service.cli.out_file import OutFile

@@ -13,8 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from discreet.core.bits import Bits
-from discreet.noise import bits as bits_module
-from discreet.noise.bits import WORDS, KeyStream, SystemBits, system_bits
+from discreet.noise import system_bits as bits_module
+from discreet.noise.system_bits import WORDS, KeyStream, SystemBits, system_bits
 
 
 def test_the_stream_is_aes_in_counter_mode() -> None:
@@ -73,7 +73,7 @@ def test_a_pickle_holds_no_key() -> None:
 
 FORK = """
 import os
-from discreet.noise.bits import SystemBits, system_bits
+from discreet.noise.system_bits import SystemBits, system_bits
 if MASKED:
     os.getpid = lambda: 1
 own, shared = SystemBits(), system_bits()
