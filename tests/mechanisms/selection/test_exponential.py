@@ -19,9 +19,9 @@ from discreet.core.events import PureLoss, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.mechanisms.online.online_sparse_vector import SparseVector
 from discreet.mechanisms.selection.exponential import Exponential, NoisyMax, PermuteAndFlip, TopK, below_best
-from discreet.noise.contest import gumbel_argmax
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.laplace import rounded_exponential, rounded_laplace
+from discreet.noise.noisy_argmax import gumbel_argmax
 from tests.conformance.audits import Audit, varied
 
 

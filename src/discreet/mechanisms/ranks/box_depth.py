@@ -19,7 +19,7 @@ from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.bars import assure
 from discreet.noise.choice import uniform_below
-from discreet.noise.contest import gumbel_argmax
+from discreet.noise.noisy_argmax import gumbel_argmax
 
 assure("log")
 COLUMNS = 64  # at most

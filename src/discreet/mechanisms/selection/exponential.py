@@ -20,7 +20,7 @@ from discreet.core.events import PureLoss, RenyiLoss, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
-from discreet.noise.contest import exponential_argmax, gumbel_argmax, laplace_argmax
+from discreet.noise.noisy_argmax import exponential_argmax, gumbel_argmax, laplace_argmax
 
 ORDERS = (1.05, 1.1, 1.25, 1.5, 1.75, *range(2, 33), *range(34, 65, 2), *range(72, 257, 8), 512, 1024, math.inf)
 FARTHEST = 2**52  # below the best score, in steps: all differences that float64 resolves

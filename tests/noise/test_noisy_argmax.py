@@ -12,9 +12,8 @@ from scipy import stats
 from scipy.special import softmax
 
 from discreet.core.errors import ParameterError
-from discreet.noise import contest
-from discreet.noise.contest import UnitGumbel, exponential_argmax, gumbel_argmax, laplace_argmax
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.noisy_argmax import UnitGumbel, exponential_argmax, gumbel_argmax, laplace_argmax
 from tests.noise.fit import ALARM, ScriptedBits
 
 
