@@ -12,8 +12,8 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.noise import polya as module
-from discreet.noise.bars import ErrorBars, exponentials
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.error_bars import ErrorBars, exponentials
 from discreet.noise.polya import _ratios, _Walks, polya
 from tests.noise.fit import ALARM, ScriptedBits, chi_square
 

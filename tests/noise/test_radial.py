@@ -9,8 +9,8 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.noise import radial
-from discreet.noise.bars import ErrorBars
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.error_bars import ErrorBars
 from discreet.noise.radial import radial_exponential
 from tests.noise.fit import ALARM, ScriptedBits, chi_square
 

@@ -13,8 +13,8 @@ from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.noise.bars import ErrorBars
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.error_bars import ErrorBars
 from discreet.noise.interval import Uniform
 from discreet.noise.scaled import (
     UnitGaussian,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.noise.bars import assure
+from discreet.noise.error_bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
 
 assure("exp")

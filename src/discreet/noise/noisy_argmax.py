@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import ErrorBars, exponentials
+from discreet.noise.error_bars import ErrorBars, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.scaled import UnitLaplace, UnitLaw, Words
 

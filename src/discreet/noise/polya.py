@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.noise.bars import ErrorBars, assure, exponentials
+from discreet.noise.error_bars import ErrorBars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.laplace import rounded_exponential
 from discreet.noise.rejection_table import COMPANY, LIMIT

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import ErrorBars, assure, exponentials
+from discreet.noise.error_bars import ErrorBars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.request import checked_scale, checked_shape
 

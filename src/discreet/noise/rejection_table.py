@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import assure
+from discreet.noise.error_bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
 
 assure("exp")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.checks import check_whole
 from discreet.core.grid import Steps
-from discreet.noise.bars import ErrorBars, assure, exponentials
+from discreet.noise.error_bars import ErrorBars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.request import Size, checked_scale, checked_shape
 

@@ -13,7 +13,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.rounding import upwards
-from discreet.noise.bars import assure
+from discreet.noise.error_bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.laplace import rounded_exponential
 from discreet.noise.request import Size, checked_shape

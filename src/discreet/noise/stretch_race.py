@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import assure, exponentials
 from discreet.noise.choice import uniform_below
+from discreet.noise.error_bars import assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 
 assure("exp")

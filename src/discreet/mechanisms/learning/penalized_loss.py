@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.held import Secret
-from discreet.noise.bars import assure
+from discreet.noise.error_bars import assure
 
 UNIT = 2.0**-53  # the greatest relative error of one rounding
 BLOCK = 2**9  # vectors that are added up in floating point; the sums of blocks are added exactly

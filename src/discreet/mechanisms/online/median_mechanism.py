@@ -22,7 +22,7 @@ from discreet.mechanisms.online.multiplicative_weights import WeightedHistogram
 from discreet.mechanisms.online.net import databases, orders
 from discreet.mechanisms.online.online_queries import OnlineMechanism
 from discreet.mechanisms.online.queries import Queries, distance, on_one_grid
-from discreet.noise.bars import exponentials
+from discreet.noise.error_bars import exponentials
 
 AGREED = 0.75  # the least agreement with the exact answer of an easy query
 FITTING = 1 / 50  # tolerances within which a database fits a measured answer

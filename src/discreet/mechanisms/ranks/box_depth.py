@@ -17,8 +17,8 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.mechanisms.selection.exponential import Exponential
-from discreet.noise.bars import assure
 from discreet.noise.choice import uniform_below
+from discreet.noise.error_bars import assure
 from discreet.noise.noisy_argmax import gumbel_argmax
 
 assure("log")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import DiscreetError
-from discreet.noise.bars import Function, assure, exponentials
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.error_bars import Function, assure, exponentials
 
 EDGES = [1, 2, 3, 2**11, 2**53 - 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 2**40, 2**64 - 2049, 2**64 - 2, 2**64 - 1]
 ALL: list[Function] = ["exp", "log", "cos", "sin"]
