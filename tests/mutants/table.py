@@ -138,7 +138,7 @@ MUTANTS = [
         ("np.trunc(values *", "np.rint(values *"),
         ("[1] - CELLS)", "[1] - CELLS + 40)"),
     ),
-    *of("core/rounding", ("math.inf", "-math.inf"), tests="core/test_bound.py core/test_grid.py core/test_answer.py"),
+    *of("core/grid", ("math.inf", "-math.inf"), tests="core/test_bound.py core/test_grid.py core/test_answer.py"),
     *of(
         "questions/question",
         ("self.grid.cut(self.bound.clip(self.of(records)))", "self.grid.cut(self.of(records))"),

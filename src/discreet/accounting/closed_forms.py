@@ -15,7 +15,7 @@ from scipy.special import erfcx, log_ndtr
 
 from discreet.accounting.search import grown
 from discreet.core.errors import ParameterError
-from discreet.core.rounding import upwards
+from discreet.core.grid import upwards
 
 SLACK = 2.0**-35  # covers the rounding of ln(delta); checked against many digits
 MOST = 2.0**900  # a multiplier, or a ratio of multipliers

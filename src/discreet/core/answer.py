@@ -12,11 +12,10 @@ import numpy as np
 
 from discreet.core.bound import ORDER, ULP, Bound, Norm
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid, Steps
+from discreet.core.grid import Array, Grid, Steps, upwards
 from discreet.core.held import Secret, unheld
 from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.rounding import upwards
 
 LEAST_SCALE = 2.0**-19
 FEWEST_CELLS = 24  # for noise that is shared among parties, in bits

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Steps
-from discreet.core.rounding import upwards
+from discreet.core.grid import Steps, upwards
 from discreet.noise.error_bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.laplace import rounded_exponential

@@ -13,9 +13,8 @@ from discreet.core.bound import Norm
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import ConcentratedLoss, GaussianLoss
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.mechanism import NoiseContext
-from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian

@@ -14,10 +14,9 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss, PureLoss
-from discreet.core.grid import Array, Grid, Steps
+from discreet.core.grid import Array, Grid, Steps, upwards
 from discreet.core.mechanism import NoiseContext
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.error_law import ErrorLaw, GeometricError, LaplaceError
 from discreet.noise.laplace import discrete_laplace, rounded_laplace

@@ -14,10 +14,9 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, upwards
 from discreet.core.held import unheld
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.mechanisms.online.multiplicative_weights import WeightedHistogram
 from discreet.mechanisms.online.net import databases, orders
 from discreet.mechanisms.online.online_queries import OnlineMechanism

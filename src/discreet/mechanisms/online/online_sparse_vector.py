@@ -16,10 +16,9 @@ from discreet.core.bound import Bound
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.held import Held, exclusive
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
 
 ABOVE, BELOW, UNASKED = 1, 0, -1

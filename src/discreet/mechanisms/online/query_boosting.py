@@ -15,9 +15,8 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import Composed, Event, Repeated
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.multiplicative_weights import WeightedHistogram
 from discreet.mechanisms.online.mwem import FARTHEST, TOTAL

@@ -10,9 +10,8 @@ import numpy as np
 
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 
 RANK = 2**28  # the unit that ranks are counted in: a share is rounded to a multiple of 1 / RANK
 COARSE, FINER = 2**20, 2**6  # up to COARSE cells, there are FINER places from one to the next

@@ -17,9 +17,8 @@ from discreet.core.bound import Bound
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss, RenyiLoss, Repeated
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.noise.noisy_argmax import exponential_argmax, gumbel_argmax, laplace_argmax
 
 ORDERS = (1.05, 1.1, 1.25, 1.5, 1.75, *range(2, 33), *range(34, 65, 2), *range(72, 257, 8), 512, 1024, math.inf)

@@ -14,9 +14,9 @@ from discreet.core.bits import Bits
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
+from discreet.core.grid import upwards
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
 
 

@@ -13,9 +13,8 @@ import numpy as np
 from discreet.core.answer import Answer, GraphAnswer
 from discreet.core.bound import Bound, Norm
 from discreet.core.errors import NotPermitted
-from discreet.core.grid import Grid, Steps
+from discreet.core.grid import Grid, Steps, upwards
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.questions.question import View
 
 ENDS = ("source", "target")

@@ -13,9 +13,8 @@ import numpy as np
 
 from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid, Steps
+from discreet.core.grid import Array, Grid, Steps, upwards
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.questions.vectors.coordinates import CELLS, MOST_COLUMNS, Coordinates, added_products, factors, shrink
 from discreet.questions.vectors.row_steps import StepRows
 from discreet.schema.schema import Schema
