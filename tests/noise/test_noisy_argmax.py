@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.special import softmax
 
 from discreet.core.errors import ParameterError
+from discreet.noise import noisy_argmax
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.noisy_argmax import UnitGumbel, exponential_argmax, gumbel_argmax, laplace_argmax
 from tests.noise.fit import ALARM, ScriptedBits
@@ -36,7 +37,7 @@ def test_many_equal_contestants_are_equally_likely() -> None:
 def test_fast_equals_slow_on_the_same_bits(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = (DeterministicBits(73).words(600).astype(np.float64) * 2.0**-62).reshape(100, 6)
     fast = gumbel_argmax(DeterministicBits(74), scores, scale)
-    monkeypatch.setattr(contest, "ERROR", 1e9)
+    monkeypatch.setattr(noisy_argmax, "ERROR", 1e9)
     assert np.array_equal(gumbel_argmax(DeterministicBits(74), scores, scale), fast)
 
 
@@ -45,7 +46,7 @@ def test_error_bars_hold_the_noisy_score() -> None:
     words[:200] |= np.uint64(2**64 - 2**20)  # E near 0, where it is known worst
     words = words.reshape(-1, 2)
     rows = DeterministicBits(76).words(400).astype(np.float64).reshape(-1, 2) * 2.0**-61
-    bounds = contest._noisy_bounds(rows, 0.75, UnitGumbel().reals(words[None]))
+    bounds = noisy_argmax._noisy_bounds(rows, 0.75, UnitGumbel().reals(words[None]))
     with localcontext(Context(prec=50)):
         for row in range(len(rows)):
             for i in range(2):
@@ -78,7 +79,7 @@ def test_scores_far_apart_or_huge_do_no_harm() -> None:
         bits = ScriptedBits([0, 2**64 - 1], [2**63] * 40)
         assert gumbel_argmax(bits, [0.0, trailing], 1e-3) == 0
     noise = UnitGumbel().reals(np.full((1, 1, 2), 2**63, np.uint64))
-    bounds = contest._noisy_bounds(np.array([[0.0, -1e300]]), 1e-3, noise)
+    bounds = noisy_argmax._noisy_bounds(np.array([[0.0, -1e300]]), 1e-3, noise)
     assert bounds.low[0, 1] == -math.inf
     assert bounds.high[0, 1] < bounds.low[0, 0]
 
@@ -134,7 +135,7 @@ def test_winners_with_exponential_and_laplace_noise_follow_their_laws() -> None:
 def test_the_other_contests_too_are_fast_as_slow(contest_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = (DeterministicBits(73).words(600).astype(np.float64) * 2.0**-62).reshape(100, 6)
     fast = contest_of(DeterministicBits(74), scores, 1.0)
-    monkeypatch.setattr(contest, "ERROR", 1e9)
+    monkeypatch.setattr(noisy_argmax, "ERROR", 1e9)
     assert np.array_equal(contest_of(DeterministicBits(74), scores, 1.0), fast)
     for words in ([0, 0, 2**63, 2**63], [2**64 - 1] * 4):
         assert contest_of(ScriptedBits(words, [3**i for i in range(40)]), [0.0, 0.0], 1.0) in (0, 1)

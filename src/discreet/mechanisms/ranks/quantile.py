@@ -20,7 +20,7 @@ from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid, Target
 from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
 from discreet.mechanisms.selection.exponential import Exponential
-from discreet.noise.choice import Size, stretch_choice, uniform_below
+from discreet.noise.choice import StretchWeight, stretch_choice, uniform_below
 from discreet.noise.interval import Uniform
 from discreet.noise.stretch_race import UnevenStretches, stretch_race
 
@@ -119,7 +119,7 @@ class Quantile(CheckedParameters):
 def _stays(bits: Bits, stretches: RankedStretches, cell: int, stretch: int) -> bool:
     """Whether a cell of a loose stretch is kept."""
     behind = stretches.distance(cell) - int(stretches.distances[stretch])
-    return behind == 0 or Size(1, behind, stretches.target.scale).exceeds(Uniform(bits, bits.integer(64)))
+    return behind == 0 or StretchWeight(1, behind, stretches.target.scale).exceeds(Uniform(bits, bits.integer(64)))
 
 
 @dataclass(frozen=True)

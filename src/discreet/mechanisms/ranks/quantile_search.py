@@ -13,7 +13,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.held import unheld
 from discreet.mechanisms.ranks.rank_grid import Target
 from discreet.mechanisms.ranks.shortlist import Ranks, Scatter, Shortlist, Sieve
-from discreet.noise.choice import Size, stretch_choice, uniform_below
+from discreet.noise.choice import StretchWeight, stretch_choice, uniform_below
 from discreet.noise.interval import Uniform
 
 SOON = 30.0  # exponents beyond the number of places: all farther places together are chosen once in 10**13 times
@@ -120,7 +120,7 @@ class RankedPlaces:
             outer = (stretch == 0 and start > first) or (stretch == len(near) and stop < last)
             below = int(np.searchsorted(self.everywhere(bits), place)) if outer else start + stretch
             behind = abs(int(target.off(np.array([below - first]), last - first)[0])) - int(distances[stretch])
-            if behind == 0 or Size(1, behind, target.scale).exceeds(Uniform(bits, bits.integer(64))):
+            if behind == 0 or StretchWeight(1, behind, target.scale).exceeds(Uniform(bits, bits.integer(64))):
                 return FoundPlaces(np.array([place]), np.array([below]))
 
 
