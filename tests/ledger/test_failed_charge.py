@@ -70,7 +70,7 @@ def test_only_one_of_sixteen_takes_it_up(ledger: BookLedger) -> None:
             return "UncommittedCharge"
 
     with ThreadPoolExecutor(16) as pool:
-        assert sorted(pool.map(taken, range(16))) == ["UncommittedCharge"] * 15 + ["Reservation"]
+        assert sorted(pool.map(taken, range(16))) == ["Reservation", *["UncommittedCharge"] * 15]
 
 
 def test_who_failed_can_no_longer_commit(ledger: BookLedger) -> None:

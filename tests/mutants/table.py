@@ -277,7 +277,7 @@ MUTANTS = [
         tests="mechanisms/ranks/test_rank_grid.py mechanisms/ranks/test_quantile.py",
         audits=("Quantile", "Quantiles"),
     ),
-    *of("mechanisms/ranks/quantile", ("behind == 0 or Size(1", "True or Size(1"), audits=("Quantile",)),
+    *of("mechanisms/ranks/quantile", ("behind == 0 or StretchWeight(1", "True or Size(1"), audits=("Quantile",)),
     *of(
         "mechanisms/ranks/quantiles",
         ("parted=level > 0)", "parted=False)"),
