@@ -37,9 +37,8 @@ from discreet.core.events import (
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.account_state import AccountState
-from discreet.ledger.ledger_view import verify
+from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
 
 ADD_REMOVE, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE
 

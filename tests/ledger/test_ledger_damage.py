@@ -22,9 +22,8 @@ from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.anchor import Anchor, AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, canonical, seal
-from discreet.ledger.ledger_view import verify
+from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
 
 RESULT = b"r" * 3000
 

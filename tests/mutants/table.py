@@ -575,7 +575,7 @@ MUTANTS = [
         ("math.log1p(rate * math.expm1(epsilon))", "rate * epsilon"),
     ),
     *of(
-        "accounting/group",
+        "accounting/theorems",
         ("return GaussianLoss(multiplier / size)", "return GaussianLoss(multiplier / math.sqrt(size))"),
         ("ConcentratedLoss(size**2 * rho)", "ConcentratedLoss(size * rho)"),
         ("delta * _steps(epsilon, size)", "delta * size"),

@@ -119,7 +119,7 @@ class Balance:
 
     @property
     def left(self) -> str:
-        """What is left in words, to four digits of the whole: so it is said wherever it is said."""
+        """What is left, in words, to four digits of the whole; every text and table uses this form."""
         whole = self.budget.epsilon
         return f"{round(self.remaining, 4 - math.ceil(math.log10(whole))) if whole else 0.0:.4g}"
 

@@ -67,7 +67,7 @@ class PartyCertificate:
 
     @classmethod
     def of(cls, identity: Identity) -> PartyCertificate:
-        """The card of an identity; always the same."""
+        """The certificate of an identity; always the same."""
         _check_name(identity.name)
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, identity.name)])
         key = Ed25519PrivateKey.from_private_bytes(identity.secret)

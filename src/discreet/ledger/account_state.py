@@ -138,7 +138,6 @@ class AccountState:
 
     @property
     def holds(self) -> bool:
-        """Whether the account keeps its budget."""
         return self.union is None or self.union.holds(self.spent)
 
     def balance(self) -> Balance:

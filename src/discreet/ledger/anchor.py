@@ -28,7 +28,7 @@ class AnchoredHead:
 
     @property
     def line(self) -> bytes:
-        """The mark as text of fixed length, with a checksum that a torn write does not pass."""
+        """Both as text of fixed length, with a checksum that a torn write does not pass."""
         text = f"{self.number:020d} {self.head}"
         return f"{text} {hashlib.sha256(text.encode()).hexdigest()[:16]}\n".encode()
 

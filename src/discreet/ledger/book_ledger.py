@@ -18,10 +18,9 @@ from discreet.ledger.account_state import AccountState
 from discreet.ledger.admission import check_relation, often, waived
 from discreet.ledger.book import Book, BookPage, check_same, committed, paid, request_digest, result_digest
 from discreet.ledger.chain import Account, ChainEntry, day
-from discreet.ledger.ledger_view import LedgerView, unknown
+from discreet.ledger.ledger_view import LedgerView, html, text, unknown
 from discreet.ledger.memory_book import MemoryBook, MemoryPage
 from discreet.ledger.refusal import refusal
-from discreet.ledger.statement import html, text
 
 Page = BookPage | MemoryPage
 

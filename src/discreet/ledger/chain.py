@@ -59,7 +59,6 @@ class ChainEntry:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What the body says."""
         fields = json.loads(self.body)
         if not isinstance(fields, dict):
             raise ValueError("the body is not an object")

@@ -26,8 +26,6 @@ def bernoulli(bits: Bits, size: Size, probability: ArrayLike) -> Coins:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     probability : float or array
         In [0, 1]; an array must broadcast to the size.
 
@@ -72,8 +70,6 @@ def packed_coins(bits: Bits, rows: int, columns: int, probability: float) -> Pac
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     rows, columns : int
         Public. How many coins.
     probability : float

@@ -37,8 +37,6 @@ def stretch_choice(
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     lengths : array of int64, shape (rows, stretches)
         At least 0, and one above 0 in every row; a row adds up to less than 2**63.
     distances : array of int64, shape (rows, stretches)

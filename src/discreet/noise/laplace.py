@@ -50,10 +50,6 @@ def rounded_laplace(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
     scale : float
         Public. In steps; between 1e-6 and 2**52. Choose it near 2**30 to lose nothing by rounding.
 
@@ -73,8 +69,6 @@ def discrete_laplace(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     scale : float
         Public. In steps; between 1e-6 and 2**52.
 
@@ -115,8 +109,6 @@ def rounded_exponential(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     scale : float
         Public. The mean of the real, in steps; between 1e-6 and 2**52.
 

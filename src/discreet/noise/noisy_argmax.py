@@ -29,8 +29,6 @@ def argmax(bits: Bits, scores: ArrayLike, scale: float, law: UnitLaw) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     scores : array of float
         At least one along the last axis; -inf is never chosen. Taken to be exact.
     scale : float

@@ -46,8 +46,6 @@ def polya(bits: Bits, size: Size, scale: float, parts: int) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     scale : float
         Public. Of the geometric variable, in steps; between 1e-6 and 2**52.
     parts : int

@@ -36,8 +36,6 @@ def radial_exponential(bits: Bits, count: int, dimension: int, scale: float) -> 
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     count : int
         Public. How many vectors.
     dimension : int

@@ -125,8 +125,6 @@ def scaled_laplace(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     scale : float
         In steps; between 1e-6 and 2**52. May be secret.
 
@@ -168,8 +166,6 @@ def rounded_student(bits: Bits, size: Size, scale: float, degrees: int) -> Steps
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     scale : float
         In steps; between 1e-6 and 2**52. May be secret.
     degrees : int

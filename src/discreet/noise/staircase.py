@@ -37,8 +37,6 @@ def discrete_staircase(bits: Bits, size: Size, period: int, tread: int, fall: fl
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     period : int
         Public. From 1 to 2**52.
     tread : int

@@ -61,8 +61,6 @@ def stretch_race(
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     lengths : array of int64
         How many integers follow one another in each stretch: at least 0, one of them above 0, less than 2**52 in all.
     distances : array of int64

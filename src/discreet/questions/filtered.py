@@ -207,7 +207,6 @@ class FilteredView(DerivedView):
         return lambda records: np.ascontiguousarray(records[chosen(records), : len(columns)])
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch."""
         own = self._condition if condition is None else Joined("and", (self._condition, condition))
         return super().keys(column, own)
 

@@ -127,11 +127,9 @@ class TransformedView(DerivedView):
         self._by = by
 
     def asked(self, question: BoundedSum) -> BoundedSum:
-        """The same question, about the records before."""
         return _sum_after(question, self._by)
 
     def reads(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The columns before that these are computed from."""
         return self._by.reads(columns)
 
     def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:

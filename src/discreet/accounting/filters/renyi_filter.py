@@ -110,7 +110,6 @@ class RenyiFilter:
         return self.epsilon - (self.cap.loss - spent.loss) / LOSS_UNITS
 
     def used(self, spent: Amount) -> float:
-        """The share of the divergence that is gone."""
         return spent.loss / self.cap.loss
 
 

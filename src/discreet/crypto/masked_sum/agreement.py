@@ -75,12 +75,10 @@ class SecretKeys:
 
     @classmethod
     def drawn(cls, bits: Bits) -> SecretKeys:
-        """Fresh keys, for one round."""
         return cls(drawn_bytes(bits), drawn_bytes(bits))
 
     @property
     def public(self) -> PublicKeys:
-        """The halves that are announced."""
         return PublicKeys(public_half(self.mask), public_half(self.seal))
 
 
@@ -135,7 +133,6 @@ class AnnouncedKeys:
         return KeyUse(self.terms.round, first, second, purpose, self.transcript)
 
     def self_key(self, owner: str, seed: bytes) -> bytes:
-        """The key of a party's own mask."""
         return derived_key(seed, self.use("self mask", owner, owner))
 
     def commitment(self, owner: str, seed: bytes) -> bytes:

@@ -102,7 +102,6 @@ class Opening:
         """Who gave a share that its dealer had not dealt."""
 
     def seed(self, dealer: str) -> bytes:
-        """The seed of a survivor's own mask."""
         return self._opened("seed", dealer, {holder: one.seeds[dealer] for holder, one in self._revealed.items()})
 
     def key(self, dealer: str) -> bytes:

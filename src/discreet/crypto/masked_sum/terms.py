@@ -149,7 +149,6 @@ class Terms:
 
     @property
     def digest(self) -> bytes:
-        """The terms in 32 bytes."""
         numbers = (number.to_bytes(8, "big") for number in (self.threshold, self.size))
         return sha256(
             framed(PROTOCOL, self.round.encode(), self.server.encode(), self.about, listed(self.parties), *numbers)

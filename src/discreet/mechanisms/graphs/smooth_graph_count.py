@@ -60,7 +60,6 @@ class SmoothGraphCount(CheckedParameters):
 
     @property
     def noise(self) -> SmoothSensitivity:
-        """The law of the noise."""
         return SmoothLaplace(self.epsilon, delta=self.delta) if self.delta else SmoothStudent(self.epsilon)
 
     @property

@@ -160,7 +160,6 @@ class OutputPerturbation(Perturbation):
         return self.noise.event
 
     def release(self, records: Records, bits: Bits) -> Array:
-        """The minimiser with noise; once for each copy."""
         size = records.values.shape[1]
         moved = self.radius * ROUNDING / self.whole_penalty + 2 * self.off(size)
         found = self.problem(records).minimizers(np.zeros((1, size)), self.tolerance, self.grid(size))[0]

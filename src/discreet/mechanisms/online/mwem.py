@@ -72,7 +72,6 @@ class MWEM(CheckedParameters):
 
     @property
     def noise(self) -> Laplace:
-        """The noise of everything that is measured."""
         return Laplace((2 * self.rounds + 2) / self.epsilon)
 
     @property

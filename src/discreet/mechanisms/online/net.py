@@ -100,12 +100,10 @@ class NetMechanism(CheckedParameters):
 
     @property
     def choice(self) -> Exponential:
-        """The choice of the database."""
         return Exponential((1 - FOR_TOTAL) * self.epsilon)
 
     @property
     def noise(self) -> Laplace:
-        """The noise of the total."""
         return Laplace(1 / (FOR_TOTAL * self.epsilon))
 
     @property

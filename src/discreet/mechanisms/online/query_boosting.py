@@ -81,13 +81,11 @@ class QueryBoosting(CheckedParameters):
         check_whole("QueryBoosting", "sample", self.sample, most=2**10)
 
     def choice(self, past: int) -> Exponential:
-        """The choice of one query after so many rounds."""
         steps = self.sample * self.rounds * (self.rounds - 1) // 2  # the sum of `past` over all choices
         return Exponential(CHOICES * self.epsilon * past / steps)
 
     @property
     def noise(self) -> Laplace:
-        """The noise of everything that is measured."""
         return Laplace((self.rounds * self.sample + 2) / ((1 - CHOICES) * self.epsilon))
 
     @property
@@ -141,7 +139,6 @@ class QueryBoosting(CheckedParameters):
         return dataclasses.replace(errors, steps=scores.steps + np.clip(errors.steps - tolerance, 0, margin))
 
     def _measured(self, answers: Answer, steps: Steps, bits: Bits) -> Array:
-        """Each with noise of its own."""
         return self.noise.release(dataclasses.replace(answers, steps=steps[..., None]), bits)[..., 0]
 
     def _synopsis(self, total: Array, places: Steps, values: Array) -> Array:

@@ -48,7 +48,6 @@ class OrderStatistic:
 
     @property
     def value(self) -> int:
-        """The order statistic."""
         return int(self.values[self.rank - 1]) if len(self.values) else self.top // 2
 
     def smooth_bound(self, beta: float) -> float:

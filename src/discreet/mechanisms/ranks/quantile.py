@@ -83,11 +83,9 @@ class Quantile(CheckedParameters):
         return price(self.epsilon)
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
-        """The target rank, for units of `rows` rows."""
         return Target.priced(self.q, self.epsilon, rows, neighbors)
 
     def release(self, answer: Records, bits: Bits) -> Array:
-        """A value on the grid; one for each copy."""
         grid = RankGrid(self.lower, self.upper, self.cells)
         stretches = RankedStretches.of(grid, answer.values[:, 0], self.target(answer.rows, answer.neighbors))
         return grid.values(self.chosen(stretches, bits, math.prod(answer.copies)).reshape(answer.copies))[()]

@@ -48,7 +48,6 @@ class SortedPlaces:
 
     @classmethod
     def of(cls, places: Steps) -> SortedPlaces:
-        """These places, sorted."""
         return cls(np.sort(places, axis=1))
 
     @property
@@ -56,7 +55,6 @@ class SortedPlaces:
         return int(self.places.shape[1])
 
     def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
-        """One place for each copy."""
         start, stop = int(part.first.min()), int(part.last.max())
         low, high, first, last = (side[:, None] for side in (part.low, part.high, part.first, part.last))
         edges = np.hstack([low - 1, np.clip(self.places[:, start:stop], low - 1, high), high])
@@ -106,7 +104,6 @@ class RankedPlaces:
         return self.shortlist.places
 
     def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
-        """One place."""
         low, high, first, last = (int(side[0]) for side in (part.low, part.high, part.first, part.last))
         ranks = around(target, first, last, high - low + 1)
         start, stop = ranks.start, ranks.stop

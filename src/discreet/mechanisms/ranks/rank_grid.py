@@ -116,7 +116,6 @@ class Target:
 
     @property
     def ranks(self) -> float:
-        """The scale in ranks."""
         return self.scale / RANK
 
     def off(self, below: Steps, records: Steps | int) -> Steps:

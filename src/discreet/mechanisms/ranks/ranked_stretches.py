@@ -67,7 +67,6 @@ class RankedStretches:
 
     @classmethod
     def _around(cls, grid: RankGrid, values: Array, target: Target, near: _Near) -> RankedStretches:
-        """With these values near."""
         number = near.number
         off = target.off(near.below, number)
         edges = np.stack([near.cells - 1, near.cells], axis=1).ravel()
@@ -79,11 +78,9 @@ class RankedStretches:
 
     @property
     def lengths(self) -> Steps:
-        """How many cells each stretch has."""
         return np.diff(self.edges)
 
     def distance(self, cell: int) -> int:
-        """That of a single cell."""
         cells = _cells(self.grid, self._places)
         below, held = int(np.count_nonzero(cells < cell)), np.sort(self._places[cells == cell])
         near = _Near(np.array([cell]), np.array([below, below + len(held)]), held, self.grid.finer, self.number)

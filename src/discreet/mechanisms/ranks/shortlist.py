@@ -141,7 +141,6 @@ class Shortlist:
 
     @classmethod
     def whole(cls, places: Steps) -> Shortlist:
-        """The places of all records."""
         return cls(np.sort(places), np.array([0, len(places)]), np.zeros(1, np.int64))
 
     def between(self, ranks: Ranks) -> Steps | None:
@@ -214,7 +213,6 @@ class Sieve:
         return found
 
     def bins(self, cells: Array) -> Steps:
-        """The bin of each cell."""
         place = np.clip(cells, self.first, self.last)
         place -= self.first
         place *= (BINS - 1) / max(self.last - self.first, 1.0)

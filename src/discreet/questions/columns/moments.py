@@ -150,7 +150,7 @@ def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
 
 
 def _parts_of(distances: Numbers, width: float, size: float) -> Numbers:
-    """Over the width, in one operation unless its inverse could be beyond float64."""
+    """Distances over the width of the bounds, in one operation unless its inverse could be beyond float64."""
     if not 2.0**-900 <= width <= 2.0**900:
         return size * (distances / width)
     distances *= size / width

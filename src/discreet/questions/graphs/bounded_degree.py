@@ -165,7 +165,6 @@ class FlowGains(GraphStatistic):
 
     @property
     def size(self) -> int:
-        """One for each candidate."""
         return len(self.candidates)
 
     def steps(self, edges: Steps) -> Steps:

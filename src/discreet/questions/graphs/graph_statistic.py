@@ -70,11 +70,9 @@ class EdgeBound(Bound):
     """
 
     def times(self, rows: int) -> EdgeBound:
-        """The bound of a unit that brings so many edges; rounded up."""
         return EdgeBound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
 
     def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
-        """The farthest one unit can move a sum, in any norm; rounded up."""
         reach = neighbors.reach
         if norm == "l1":
             return self.radius * reach

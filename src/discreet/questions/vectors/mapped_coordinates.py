@@ -36,11 +36,9 @@ class AcuteBound(Bound):
     """
 
     def times(self, rows: int) -> AcuteBound:
-        """The bound of a unit that brings so many rows; rounded up."""
         return AcuteBound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
 
     def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
-        """The farthest one unit can move a sum of `size` coordinates, in any norm; rounded up."""
         general = super().sensitivity(norm, size, neighbors)
         if neighbors is not Neighbors.REPLACE or self.norm != "l2" or norm == "linf":
             return general
