@@ -51,7 +51,6 @@ class DerivedView(ABC):
         """The same records, with columns of text that are read as categories of these values."""
 
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
-        """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
         return self._view.sum(self.asked(question), sample)
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
@@ -59,11 +58,9 @@ class DerivedView(ABC):
         return self._view.keys(column, condition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """All rows, batch by batch."""
         return map(self.rows(columns), self._view.batches(self.reads(columns)))
 
     def everything(self, columns: Sequence[str]) -> Array:
-        """All rows in one matrix."""
         return self.rows(columns)(self._view.everything(self.reads(columns)))
 
     def units_by_rows(self, most: int) -> Steps:
@@ -71,13 +68,11 @@ class DerivedView(ABC):
         return self._view.units_by_rows(most)
 
     def dealt(self, records: Array, blocks: int) -> list[Array]:
-        """Records in secret random blocks, each record by itself."""
         return self._view.dealt(records, blocks)
 
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
-        """What an untrusted function returns for each block of records, in a process of its own."""
         return self._view.isolated(of, blocks, size, seconds, form)
 
 

@@ -104,7 +104,7 @@ class SampleAndAggregate(CheckedParameters):
         released: list[Any] = [None] * copies
         for number, values in enumerate(alike):
             those = np.flatnonzero(group == number)
-            found = Records(values, self.unit(answer), Neighbors.REPLACE, (len(those),))
+            found = Records(values, self.unit(answer), Neighbors.REPLACE, copies=(len(those),))
             for place, one in zip(those, self.mechanism.release(found, bits), strict=True):
                 released[place] = one
         return np.asarray(released).reshape((*answer.copies, *np.shape(released[0])))[()]
