@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from discreet.accounting.leaf_renyi import laplace, pure
+from discreet.accounting.event_renyi import _binomial_excess, _integrated_excess, laplace, pure, sampled_curve
 from discreet.accounting.renyi import delta_from_renyi, epsilon_from_renyi, renyi
-from discreet.accounting.sampled_renyi import _binomial_excess, _integrated_excess, sampled_curve
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
     ApproximateLoss,

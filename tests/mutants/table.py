@@ -383,7 +383,7 @@ MUTANTS = [
         audits=("ProposeTestRelease",),
     ),
     *of(
-        "mechanisms/ranks/order_statistic",
+        "mechanisms/ranks/rank_grid",
         ("-(-self._parts // RANK), 1), len", "self._parts // RANK, 1), len"),
         ('side="right"), first)', 'side="left"), first)'),
         ("last, padded = max(first, 1),", "last, padded = max(first - 1, 0),"),
@@ -557,7 +557,7 @@ MUTANTS = [
         tests="accounting/test_closed_forms.py",
     ),
     *of(
-        "accounting/leaf_renyi",
+        "accounting/event_renyi",
         (
             "math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / (order - 1)",
             "math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / order",
@@ -643,7 +643,7 @@ MUTANTS = [
         tests="ledger/test_account_state.py",
     ),
     *of(
-        "accounting/sampled_renyi",
+        "accounting/event_renyi",
         ("k * math.log(rate) + (order - k) * math.log1p(-rate)", "k * math.log(rate)"),
         (
             "moments = np.array([_log_expm1((j - 1) * curve(j)) for j in k])",

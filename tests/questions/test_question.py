@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.columns.total import count_of, total_of
-from discreet.questions.question import BoundedSum, SampledSum
+from discreet.questions.question import BoundedSum, SampledSum, quiet
 from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.local import Local
@@ -128,3 +130,31 @@ def test_an_audit_of_the_whole_path_holds_and_catches_a_sample_of_everybody(
         shown = view(Matrix(ROWS[:rows], SCHEMA), Neighbors.ADD_REMOVE, bits)
         seen.append(np.array([mechanism.release(question.answer(shown), bits)[0] for _ in range(1500)]))
     assert judged(mechanism.event, *seen).holds is holds
+
+
+def test_a_sum_of_ones_own_does_not_warn_of_a_record() -> None:
+    logarithms = BoundedSum(
+        lambda rows: np.log(rows) + np.nanmean(rows, axis=1, keepdims=True), Bound("l1", 1.0), ("x0",)
+    )
+    for records in ([[1.0]], [[0.0]], [[-1.0]], [[np.nan]]):
+        assert np.isfinite(logarithms.steps(np.array(records))).all()
+
+
+def test_silence_lasts_until_all_threads_are_done() -> None:
+    inside, over = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with quiet():
+            inside.set()
+            over.wait(60)
+            warnings.warn("a record", UserWarning, stacklevel=1)
+
+    thread = threading.Thread(target=other)
+    with quiet():
+        thread.start()
+        inside.wait(60)
+    warnings.warn("a record", UserWarning, stacklevel=1)
+    over.set()
+    thread.join()
+    with pytest.raises(UserWarning, match="heard"):
+        warnings.warn("heard", UserWarning, stacklevel=1)

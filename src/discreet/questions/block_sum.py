@@ -12,8 +12,7 @@ from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
-from discreet.core.quiet import quiet
-from discreet.questions.question import View
+from discreet.questions.question import View, quiet
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,11 +20,42 @@ from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.quiet import quiet
 from discreet.schema.schema import Category
 
 if TYPE_CHECKING:
     from discreet.questions.recipe import Recipe
+
+_LOCK = threading.Lock()
+_listening: list[object] = []  # who asked for silence; warnings have one set of filters for all threads
+_filters = warnings.catch_warnings()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warning is shown, or turned into an error, in any thread, until all who asked for silence are done.
+
+    Examples
+    --------
+    >>> with quiet():
+    ...     bool(np.isnan(np.nanmean([np.nan])))
+    True
+    """
+    global _filters
+    me = object()
+    with _LOCK:
+        if not _listening:
+            _filters = warnings.catch_warnings()
+            _filters.__enter__()
+            warnings.simplefilter("ignore")
+        _listening.append(me)
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        with _LOCK:
+            _listening.remove(me)
+            if not _listening:
+                _filters.__exit__(None, None, None)
 
 
 class View(Protocol):

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.checks import check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.quiet import quiet
+from discreet.questions.question import quiet
 from discreet.schema.schema import Category, Column, Number, Schema
 
 ASKED = "transformation"

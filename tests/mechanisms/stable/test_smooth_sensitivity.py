@@ -18,7 +18,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, GaussianLoss, LaplaceLoss, PureLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.ranks.order_statistic import OrderStatistic
+from discreet.mechanisms.ranks.rank_grid import OrderStatistic
 from discreet.mechanisms.stable.smooth_sensitivity import (
     SmoothGaussian,
     SmoothLaplace,

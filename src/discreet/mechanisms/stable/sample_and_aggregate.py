@@ -18,9 +18,9 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.core.quiet import quiet
 from discreet.mechanisms.ranks.box_depth import BoxDepth
 from discreet.noise.dealing import dealt_to_places
+from discreet.questions.question import quiet
 
 MOST = 2**40  # places in all blocks
 DEEP = BoxDepth()

@@ -19,8 +19,7 @@ from discreet.core.events import ApproximateLoss, Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.mechanisms.ranks.order_statistic import OrderStatistic
-from discreet.mechanisms.ranks.rank_grid import RankGrid
+from discreet.mechanisms.ranks.rank_grid import OrderStatistic, RankGrid
 from discreet.noise.request import LARGEST
 from discreet.noise.scaled import LARGEST as MOST
 from discreet.noise.scaled import rounded_student, scaled_gaussian, scaled_laplace

@@ -13,8 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.mechanisms.ranks.order_statistic import OrderStatistic
-from discreet.mechanisms.ranks.rank_grid import RankGrid
+from discreet.mechanisms.ranks.rank_grid import OrderStatistic, RankGrid
 
 NEVER = 2**40  # rows: the greatest distance that is computed
 

@@ -12,8 +12,7 @@ from discreet.core.bound import Bound
 from discreet.core.checks import check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.quiet import quiet
-from discreet.questions.question import BoundedSum, View
+from discreet.questions.question import BoundedSum, View, quiet
 from discreet.questions.recipe import recipe
 from discreet.schema.schema import Number, Schema
 
