@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from discreet.core.bits import Bits
 from discreet.core.events import DiscreteLoss, Event
+from discreet.core.held import Secret
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.schema import Category
 from discreet.trust.curators_view import CuratorsView

@@ -14,10 +14,9 @@ from discreet.core.bits import Bits
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array, Steps
-from discreet.core.held import unheld
+from discreet.core.held import Secret, unheld
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.dealing import dealt
 from discreet.noise.uniform import permutation

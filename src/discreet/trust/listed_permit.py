@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from discreet.core.mechanism import Mechanism
-from discreet.questions.listed import OfListed
+from discreet.questions.filtered import OfListed
 from discreet.questions.question import Question
 from discreet.schema.schema import Category
 from discreet.trust.permit import Permit

@@ -15,9 +15,9 @@ from discreet.graphs import block_model_network, dp_lusn, graph_data, synthetic_
 from discreet.graphs.publishing.block_sampling import fitted_edges, nearest_counts, sampled_edges
 from discreet.graphs.publishing.closure import closed, triangle_count
 from discreet.graphs.publishing.publish import publish_network
-from discreet.mechanisms.graphs.adjacency import adjacency_of
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.graphs.community_edges import cell
+from discreet.questions.graphs.edge_sums import cell
 
 
 def planted(nodes: int = 200, groups: int = 4, inside: float = 0.35, across: float = 0.01) -> Steps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.grid import Array, Steps
-from discreet.questions.graphs.community_edges import cell
+from discreet.questions.graphs.edge_sums import cell
 
 ROUNDS = 16  # of drawing again what was drawn twice
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from discreet.core.grid import Steps
-from discreet.mechanisms.graphs.adjacency import adjacency_of
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
 
 PROPOSED = 2**17  # swaps in a round, at most
 COUNTED = (4, 16)  # rounds until triangles are counted again

@@ -12,8 +12,7 @@ from discreet.core.events import Event
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.question import BoundedSum
-from discreet.questions.vectors.class_moments import class_moments_of
-from discreet.questions.vectors.record_lengths import record_lengths_of
+from discreet.questions.vectors.class_moments import class_moments_of, record_lengths_of
 from discreet.releases.joint_plan import Stage, staged
 from discreet.releases.spread import Spread, spread
 from discreet.releases.sum_plan import planned

@@ -11,9 +11,8 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.questions.vectors.center import center_of, count_weight
+from discreet.questions.vectors.center import center_of, count_weight, distances_of, radius_of
 from discreet.questions.vectors.directed_products import on_grid
-from discreet.questions.vectors.distances import distances_of, radius_of
 from discreet.releases.shares import BudgetShare
 from discreet.trust.permit import Permit
 

@@ -10,7 +10,7 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.functional_mechanism import FunctionalMechanism
-from discreet.mechanisms.learning.margin_losses import LogisticLoss
+from discreet.mechanisms.learning.penalized_loss import LogisticLoss
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.sum_plan import SumPlan
 from discreet.trust.permit import Permit

@@ -11,7 +11,7 @@ from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.gradients.squared_loss import squared_loss_of, targets_of
+from discreet.questions.gradients.signed_records import squared_loss_of, targets_of
 from discreet.releases.spread import spread
 from discreet.releases.sum_plan import SumPlan
 from discreet.trust.permit import Permit

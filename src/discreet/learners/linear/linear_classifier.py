@@ -15,7 +15,7 @@ from discreet.questions.columns.column_moments import ColumnMoments, column_mome
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, on_maps
-from discreet.questions.vectors.mapped_moments import mapped_moments_of
+from discreet.questions.vectors.second_moments import mapped_moments_of
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.releases.spread import Spread
 from discreet.releases.whitening import Whitening, standardising

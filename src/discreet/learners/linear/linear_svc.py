@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.linear.linear_classifier import LinearClassifier
-from discreet.questions.gradients.margin_gradients import margin_gradients_of
+from discreet.questions.gradients.gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
 
 

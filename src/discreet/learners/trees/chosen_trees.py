@@ -11,8 +11,8 @@ from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event, Repeated
 from discreet.fitting.task import Task
 from discreet.learners.trees.random_trees import ForestPlan, Trees, drawn_trees, sample_question
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from discreet.questions.trees.tree_scores import leaf_counts_of, tree_scores_of
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
+from discreet.questions.trees.scores import leaf_counts_of, tree_scores_of
 from discreet.releases.least_noise import least_noise
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

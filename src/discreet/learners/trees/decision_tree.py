@@ -19,7 +19,7 @@ from discreet.learners.trees.labelled_tree import LabelledTree, labelled_levels
 from discreet.learners.trees.tree import GrownTree
 from discreet.questions.columns.box import GUESS
 from discreet.questions.trees.forest_leaves import leaves_of
-from discreet.questions.trees.split_scores import Criterion
+from discreet.questions.trees.scores import Criterion
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -20,11 +20,9 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.questions.question import BoundedSum
-from discreet.questions.scores import Scores
 from discreet.questions.tables.domain import Domain
-from discreet.questions.trees.forest_leaves import forest_leaves_of
-from discreet.questions.trees.node_marginals import node_marginals_of
-from discreet.questions.trees.split_scores import SCORES, Criterion, sides_of, split_scores_of
+from discreet.questions.trees.forest_leaves import forest_leaves_of, node_marginals_of
+from discreet.questions.trees.scores import SCORES, Criterion, Scores, sides_of, split_scores_of
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import spread

@@ -13,8 +13,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.learners.trees.grown_tree import MIDDLE, Grown, Growth
 from discreet.learners.trees.random_trees import Trees, drawn_trees
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from discreet.questions.trees.tree_scores import MOST_LABELLED, labelled_tree_scores_of
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
+from discreet.questions.trees.scores import MOST_LABELLED, labelled_tree_scores_of
 from discreet.trust.permit import Permit
 
 CANDIDATES = 256  # random trees, where as many with all their labels can be compared

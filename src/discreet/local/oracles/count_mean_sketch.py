@@ -15,8 +15,7 @@ from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.packed_bits import bit_counts, bits_at, set_bits
 from discreet.local.oracles.sketch import Sketch
 from discreet.local.randomizer import Reports, grouped_misfit, refused
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.packed_coins import packed_coins
+from discreet.noise.bernoulli import bernoulli, packed_coins
 from discreet.noise.uniform import uniform_integers
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.grid import Steps
 from discreet.local.oracle import PureOracle
 from discreet.local.randomizer import Reports, refused
-from discreet.noise.packed_coins import Packed
+from discreet.noise.bernoulli import Packed
 
 ROWS = 255  # whose bits add up in a byte without a carry
 STRIPS = 3  # of so many rows that are unpacked at a time

@@ -11,8 +11,7 @@ from discreet.core.bits import Bits
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.packed_bits import BitOracle, set_bits
 from discreet.local.randomizer import Reports
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.packed_coins import Packed, packed_coins
+from discreet.noise.bernoulli import Packed, bernoulli, packed_coins
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from discreet.ledger.own_file import read_own, replace_own
 from discreet.local.rappor.bloom import BitRows
 from discreet.local.rappor.parameters import RapporParameters
 from discreet.local.rappor.permanent import randomized
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 FORMAT = 1
 LONGEST = 2**28  # bytes of a file

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss

@@ -12,7 +12,7 @@ import sys
 from contextlib import ExitStack, suppress
 from types import TracebackType
 
-from discreet.core.installed import home, libraries
+from discreet.core.identity import home, libraries
 from discreet.trust.isolation.job import END, READY, START, Job
 from discreet.trust.isolation.page import Page
 

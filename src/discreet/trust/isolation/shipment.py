@@ -14,7 +14,7 @@ from typing import Any
 import cloudpickle
 
 from discreet.core.errors import ParameterError
-from discreet.core.installed import installed
+from discreet.core.identity import installed
 
 _LOCK = threading.Lock()  # cloudpickle has one list for all threads
 

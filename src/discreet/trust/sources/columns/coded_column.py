@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
-from discreet.core.secret import Secret
+from discreet.core.held import Secret
 from discreet.schema.schema import Category, Number
 
 
