@@ -32,7 +32,7 @@ from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import called
-from discreet.trust.party_channel import Hear, PartyChannel
+from discreet.trust.round import Hear, PartyChannel
 
 SIZE, PARTIES, THRESHOLD = 1_000_000, 10, 7
 SCHEMA = Schema.numeric(0.0, 1.0, 1)

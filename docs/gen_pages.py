@@ -109,8 +109,8 @@ MORE = {
     "Sources and parties": [
         "trust.sources.file.File",
         "trust.sources.query.postgres_table",
-        "trust.isolation.rehearsal.rehearsed",
-        "trust.policy.Policy",
+        "trust.isolation.rehearsed.rehearsed",
+        "trust.party.Policy",
         "service.key_file.read_identity",
         "service.local_parties.local_parties",
     ],

@@ -31,8 +31,8 @@ from discreet.core.events import Event, PureLoss
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.graphs.graph_data import graph_data
+from discreet.learners.linear.linear_regression import Ridge
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.learners.linear.ridge import Ridge
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.ledger.memory_ledger import MemoryLedger
@@ -47,7 +47,7 @@ from discreet.sequential.filters.transfer_function import TransferFunction
 from discreet.sequential.series.series_stream import SeriesStream
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.conformance import test_statistics
 from tests.conformance.walk import for_each, learner_trial
 

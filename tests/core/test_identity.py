@@ -20,7 +20,7 @@ from discreet.core.bound import Bound
 from discreet.core.identity import Unidentified, former_identity, former_name, identity, lasting_name
 from discreet.core.neighbors import Neighbors
 from discreet.learners.bayes.gaussian_nb import GaussianNB
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.scalers import StandardScaler
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries

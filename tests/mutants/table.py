@@ -80,7 +80,7 @@ MUTANTS = [
         ("across = (own[pair[:, 0]] != own[pair[:, 1]]) * nodes", "across = 0 * pair[:, 0]"),
     ),
     *of(
-        "graphs/publishing/publish",
+        "graphs/publishing/publish_network",
         ("self.degrees.event, self.groups(2).event,", "self.degrees.event,"),
         ("return DiscreteLaplace(1 / self.part(EDGES))", "return DiscreteLaplace(1 / self.epsilon)"),
     ),
@@ -790,7 +790,7 @@ MUTANTS = [
         ("            if not self.keeps(one):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.is_row", "if self.unit.is_row"),
         ('return purpose if self.condition is None else f"{purpose} where {self.condition}"', "return purpose"),
-        tests="trust/test_private_data.py trust/test_local.py trust/test_filtered.py",
+        tests="trust/test_private_data.py trust/test_local.py trust/test_filtered_trust.py",
     ),
     *of(
         "trust/permit",
@@ -812,7 +812,7 @@ MUTANTS = [
         ('order = np.argsort(places, kind="stable")', "order = np.arange(len(places))"),
     ),
     *of(
-        "trust/filtered",
+        "trust/filtered_trust",
         ("    units = None\n", "    units = 3\n"),
         ("self.trust.curated and self.neighbors is Neighbors.ADD_REMOVE", "self.trust.curated"),
         ("self.neighbors is Neighbors.REPLACE and not", "False and not"),
@@ -832,10 +832,10 @@ MUTANTS = [
         ("and not party.ledger.affords(self.call.event)", "and False"),
         ("self.federation.neighbors is Neighbors.REPLACE and", "True and"),
         ("bound = question.bound.times(party.federation.unit.rows)", "bound = question.bound"),
-        tests="trust/test_party.py trust/test_policy.py trust/test_secure_sum.py",
+        tests="trust/test_party.py trust/test_party.py trust/test_secure_sum.py",
     ),
     *of(
-        "trust/policy",
+        "trust/party",
         ("if name not in self.recipes]", "if False]"),
         ("if price > self.most.epsilon:", "if price > 2 * self.most.epsilon:"),
     ),
@@ -990,23 +990,19 @@ MUTANTS = [
         ("radius**2 * (square_of", "radius * (square_of"),
     ),
     *of(
-        "learners/bayes/moments_plan",
+        "learners/bayes/gaussian_nb",
         ("whole.norm, moments, lengths, plan.event)", "whole.norm, moments, lengths, moments.noise.event)"),
         tests="learners/bayes/test_gaussian_nb.py",
     ),
     *of(
-        "learners/preprocessing/category_purchase",
+        "learners/preprocessing/buy_categories",
         ("(2 * len(names))), budget, len(names))", "(2 * len(names))), budget)"),
         ("Repeated(self.selection.event, len(self.names))", "self.selection.event"),
     ),
     *of(
-        "learners/preprocessing/one_hot_encoder",
-        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
-        tests="learners/preprocessing/test_category_encoder.py",
-    ),
-    *of(
-        "learners/preprocessing/ordinal_encoder",
-        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
+        "learners/preprocessing/category_encoder",
+        ("labels = values if isinstance(column, Category)", "labels = values if isinstance(column, object)"),
+        ("values, values if isinstance(column, Category)", "values, values if isinstance(column, object)"),
         tests="learners/preprocessing/test_category_encoder.py",
     ),
     *of(
@@ -1055,7 +1051,7 @@ MUTANTS = [
         ("seen = not task.data.curated or task.data.unit.rows > 1", "seen = not task.data.curated"),
     ),
     *of(
-        "learners/selection/scores",
+        "learners/selection/score_cells",
         ("return np.argsort(places).tolist()", "return list(range(len(places)))"),
         ("cells = records[there, -1] * (size // len(classes.values)) + places[there]", "cells = places[there]"),
         tests="learners/selection/test_evaluate.py",
@@ -1067,13 +1063,13 @@ MUTANTS = [
         ("        return not first", "        return True"),
     ),
     *of(
-        "learners/selection/evaluation",
+        "learners/selection/evaluate",
         ("weights = ((part - value * whole) / total).ravel()", "weights = (part / total).ravel() * 0.1"),
         ("np.concatenate([(above - value) / n, (below - value) / m])", "np.concatenate([above / n, below / m]) * 0"),
         tests="learners/selection/test_evaluate.py",
     ),
     *of(
-        "learners/preprocessing/standard_scaler",
+        "learners/preprocessing/scalers",
         ('-fitted["mean_"] * weights', 'fitted["mean_"] * weights'),
         ("np.clip(moments.error, FLATTEST, 1.0)", "0.0"),
     ),
@@ -1103,13 +1099,13 @@ MUTANTS = [
         ("NORMS[self.delta > 0]", "NORMS[self.delta == 0]"),
     ),
     *of(
-        "learners/trees/chosen_trees",
+        "learners/trees/random_trees",
         ("return Repeated(self.choice.event, 2)", "return self.choice.event"),
         ("Budget((1 - SHARE) * task.budget.epsilon)", "Budget(task.budget.epsilon)"),
         tests="learners/trees/test_random_forest.py",
     ),
     *of(
-        "learners/trees/grown_tree",
+        "learners/trees/growth_plan",
         ("return Repeated(self.noise.event, self.growth.levels)", "return self.noise.event"),
         tests="learners/trees/test_decision_tree.py",
     ),
@@ -1359,7 +1355,7 @@ MUTANTS = [
         tests=f"local/oracles/test_subset_selection.py {REPORTS}",
     ),
     *of(
-        "local/oracles/code_oracle",
+        "local/oracles/generalized_randomized_response",
         ("self.inside, self.codes - self.inside)", "self.codes, self.codes)"),
         tests=f"{REPORTS} local/test_oracle.py",
     ),
@@ -1378,13 +1374,13 @@ MUTANTS = [
         tests=f"local/test_oracle.py {REPORTS}",
     ),
     *of(
-        "local/oracles/count_mean_sketch",
+        "local/oracles/sketch",
         ("return miss_chance(self.epsilon / 2)", "return miss_chance(self.epsilon)"),
         ("~bernoulli(bits, len(places), self.flip)", "~bernoulli(bits, len(places), self.flip / 4)"),
-        tests=f"local/oracles/test_count_mean_sketch.py {REPORTS}",
+        tests=f"local/oracles/test_sketch.py {REPORTS}",
     ),
     *of(
-        "local/oracles/hadamard_sketch",
+        "local/oracles/sketch",
         ("return miss_chance(self.epsilon)", "return miss_chance(1.5 * self.epsilon)"),
         tests=f"local/oracles/test_sketch.py {REPORTS}",
     ),
@@ -1439,7 +1435,7 @@ MUTANTS = [
     *of("noise/bernoulli", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
     # local/rappor
     *of(
-        "local/rappor/parameters",
+        "local/rappor/rappor_parameters",
         ("return math.inf if kept == 0 else 2 * self.hashes", "return math.inf if kept == 0 else self.hashes"),
         ("return self.hashes * (rise + fall)", "return (rise + fall)"),
         ("return self.hashes * (rise + fall)", "return self.hashes * max(rise, fall)"),
@@ -1452,16 +1448,16 @@ MUTANTS = [
         ("like = min(1.0, like * (1 + ROUNDING))", "like = min(1.0, like * 0.9)"),
     ),
     *of(
-        "local/rappor/permanent",
+        "local/rappor/permanent_memo",
         ("tossed = bernoulli(bits, blooms.shape, setup.f)", "tossed = bernoulli(bits, blooms.shape, setup.f / 2)"),
         ("return np.where(tossed, drawn & 1, blooms)", "return blooms"),
         ("level = int(setup.f * LEVELS)", "level = int(setup.f * LEVELS) - 2"),
     ),
     *of(
-        "local/rappor/memo_file",
+        "local/rappor/permanent_memo",
         ("if name not in responses:", "if True:"),
         ("if digest != _digest(body):", "if False:"),
-        tests="local/rappor/test_permanent.py",
+        tests="local/rappor/test_permanent_memo.py",
     ),
     *of(
         "local/rappor/rappor",
@@ -1660,27 +1656,27 @@ MUTANTS = [
         ("rows = rows - self._tied[:, None] * rows[-1]", "pass"),
     ),
     *of(
-        "local/means/duchi_report",
+        "local/means/number_report",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("return 1 / (1 - 2 * self.lie)", "return 1 / (1 - self.lie)"),
-        tests=f"local/means/test_duchi_report.py {REPORTS}",
+        tests=f"local/means/test_number_report.py {REPORTS}",
     ),
     *of(
-        "local/means/piecewise",
+        "local/means/hybrid_report",
         ("miss_chance(self.epsilon, self.window, CELLS - self.window)", "miss_chance(self.epsilon, 1, CELLS)"),
         ("outside += self.window * (outside >= starts)", "outside += 1 * (outside >= starts)"),
-        tests=f"local/means/test_piecewise.py {REPORTS}",
+        tests=f"local/means/test_hybrid_report.py {REPORTS}",
     ),
     *of(
-        "local/means/half_sphere",
+        "local/means/privunit_vector",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("turned = away ^ bernoulli(bits, len(vectors), self.lie)", "turned = away"),
-        tests=f"local/means/test_half_sphere.py {REPORTS}",
+        tests=f"local/means/test_privunit_vector.py {REPORTS}",
     ),
     *of(
-        "local/means/sphere_vector",
+        "local/means/privunit_vector",
         ("return SphereReport(self.epsilon)", "return SphereReport(2 * self.epsilon)"),
-        tests=f"local/means/test_sphere_vector.py {REPORTS}",
+        tests=f"local/means/test_privunit_vector.py {REPORTS}",
     ),
     *of(
         "local/means/one_pass_sgd",
@@ -1689,17 +1685,17 @@ MUTANTS = [
     ),
     # local/subspaces
     *of(
-        "local/subspaces/gaussian_products",
+        "local/subspaces/product_report",
         ("grown = self.radius**2 * (math.sqrt(2) +", "grown = self.radius**2 * (1.0 +"),
         ("grown * (1 + ROUNDING) + self.step * math.sqrt(half_size(self.size))", "grown * (1 - 2e-9)"),
         ("return GaussianLoss(self.multiplier)", "return GaussianLoss(2 * self.multiplier)"),
-        tests=f"local/subspaces/test_gaussian_products.py {REPORTS}",
+        tests=f"local/subspaces/test_product_report.py {REPORTS}",
     ),
     *of(
-        "local/subspaces/sphere_products",
+        "local/subspaces/product_report",
         ("half_size(self.size), self.radius**2)", "half_size(self.size), self.radius)"),
-        ("SphereVector(self.epsilon, half_size", "SphereVector(2 * self.epsilon, half_size"),
-        tests=f"local/subspaces/test_sphere_products.py {REPORTS}",
+        ("PrivUnitVector(self.epsilon, half_size", "PrivUnitVector(2 * self.epsilon, half_size"),
+        tests=f"local/subspaces/test_product_report.py {REPORTS}",
     ),
     # query: what is planned comes from public facts alone, and is charged to nobody
     *of(

@@ -28,12 +28,12 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.columns.total import count_of, total_of
 from discreet.questions.question import BoundedSum, SampledSum, quiet
 from discreet.schema.schema import Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.on_sample import OnSample
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
 COUNT = count_of(SCHEMA, "x0")

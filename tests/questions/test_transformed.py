@@ -20,8 +20,8 @@ from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, 
 from discreet.questions.transformed import transformed
 from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.schema.schema import Number
-from discreet.trust.curators_view import CuratorsView
-from discreet.trust.policy import Policy
+from discreet.trust.curator import CuratorsView
+from discreet.trust.party import Policy
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.trial import SCHEMA, Trial, summed
 

@@ -22,8 +22,8 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"x": Number(0, 1), "kind": Category(("a", "b")), "town": Text()})
 VISITS = {

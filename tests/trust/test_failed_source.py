@@ -30,7 +30,7 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import postgres_table
-from discreet.trust.sources.shield import withheld
+from discreet.trust.sources.shielded import withheld
 
 SCHEMA = Schema({"x": Number(0, 10)})
 COUNT = count_of(SCHEMA, "x")

@@ -33,7 +33,7 @@ from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 THREADS = 16
 NOISE = Laplace(2.0)

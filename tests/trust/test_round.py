@@ -15,8 +15,7 @@ from discreet.crypto.messages import Message, Signed, framed, labelled, split, u
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call
-from discreet.trust.party_channel import Hear, InProcess, PartyChannel
-from discreet.trust.round import Round
+from discreet.trust.round import Hear, InProcess, PartyChannel, Round
 from tests.trust.network.stage import HEADS, LONG, NAMES, NOISE, federation, identity, party
 
 STEPS = ("call", "announcements", "delivery", "survivors", "agreements")

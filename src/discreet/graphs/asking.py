@@ -68,7 +68,7 @@ def estimated(
     confidence: float,
     unit: float = 1,
 ) -> Estimate:
-    """One number with its interval, in these units."""
+    """An estimate of one number with its interval, in these units."""
     check_confidence(name, confidence)
     source = data.whole if isinstance(data, PrivateGraph) else data
     released = asked(source, question, budget, name, key)

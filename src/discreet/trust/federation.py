@@ -97,7 +97,7 @@ class Federation:
 
     @cached_property
     def digest(self) -> bytes:
-        """All of this in 32 bytes."""
+        """A hash of all public facts, in 32 bytes."""
         document = {
             "keys": {name: key.hex() for name, key in self.roster.keys.items()},
             "server": self.server.name,

@@ -34,9 +34,8 @@ from discreet.trust.federation import Federation
 from discreet.trust.network.background import Background
 from discreet.trust.network.connections import Connections
 from discreet.trust.party import Party
-from discreet.trust.party_channel import InProcess, PartyChannel
 from discreet.trust.permit import KEPT
-from discreet.trust.round import Round
+from discreet.trust.round import InProcess, PartyChannel, Round
 
 Release = TypeVar("Release")
 

@@ -8,7 +8,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.gradients.signed_records import SignedRecords, Waves, scaled, squared_loss_of
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.trial import Trial, summed
 

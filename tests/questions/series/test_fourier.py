@@ -16,8 +16,8 @@ from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.series.fourier import FourierBasis, SpectrumTails, fourier_of_events, fourier_of_people
 from discreet.schema.schema import Number, Schema
-from discreet.trust.curators_view import CuratorsView
-from discreet.trust.sources.opening import source_of
+from discreet.trust.curator import CuratorsView
+from discreet.trust.sources.source_of import source_of
 from tests.questions.trial import Trial, summed
 
 PEOPLE = {"columns": ("x", "y", "far"), "coefficients": 2, "origin": 0.5, "radius": 3.0}

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.questions.tables.contingency import COMPARED, class_marginals_of, contingency_of
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.questions.trial import SCHEMA, Trial, summed
 
 PEOPLE = Schema({"age": Number(0, 80), "sex": Category(("f", "m")), "height": Number(100, 200)})

@@ -24,9 +24,9 @@ from discreet.questions.trees.scores import (
     tree_scores_of,
 )
 from discreet.schema.schema import Category, Number, Schema, Text
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.questions.choices import check_choices, worst_loss
 
 OF_PEOPLE = Schema({"x": Number(0, 1), "kind": Category(("a", "b")), "who": Text()})

@@ -18,9 +18,9 @@ from discreet.questions.vectors.directed_products import (
     directed_squares_of,
 )
 from discreet.schema.schema import Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.questions.trial import FEATURES, SCHEMA, Trial, X, summed
 
 START: dict[str, Any] = {

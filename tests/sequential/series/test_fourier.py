@@ -23,12 +23,12 @@ from discreet.questions.series.fourier import FourierBasis, fourier_of_events, f
 from discreet.schema.dates import Date
 from discreet.schema.schema import Number, Schema
 from discreet.sequential import series_of_events, series_of_people
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 RUNS = 40_000
 HOURS = Schema.numeric(0.0, 2.0, 24)

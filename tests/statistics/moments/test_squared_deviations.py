@@ -33,7 +33,7 @@ from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.squared_deviations import SquaredDeviations, centre_share
 from discreet.statistics.moments.variance import variance
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 NUMBER = Number(-10.0, 30.0)
 SCHEMA = Schema({"x": NUMBER})

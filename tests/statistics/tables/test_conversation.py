@@ -19,7 +19,7 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.conformance.forks import in_a_fork
 
 SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})

@@ -8,8 +8,8 @@ from discreet.core.checks import check_positive, check_seed, check_whole
 from discreet.core.events import Composed
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
-from discreet.graphs.publishing.network import PublishedNetwork
-from discreet.graphs.publishing.publish import SAFE
+from discreet.graphs.publishing.publish_network import SAFE
+from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.mechanisms.additive.laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.edge_response import EdgeResponse
 from discreet.mechanisms.graphs.placed_groups import PlacedGroups

@@ -25,8 +25,7 @@ from discreet.service.cli.saying import say
 from discreet.service.key_file import new_passphrase, read_identity, write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
-from discreet.trust.party import Party
-from discreet.trust.policy import Policy
+from discreet.trust.party import Party, Policy
 from discreet.trust.sources.file import File
 
 
