@@ -122,8 +122,8 @@ MORE = {
     ],
     "Audits": [
         "audit.trial.trial",
-        "audit.verdict.judged",
-        "audit.verdict.Verdict",
+        "audit.trial.judged",
+        "audit.trial.Verdict",
         "audit.lower_bound.lower_bound",
         "audit.one_run.one_run",
         "audit.one_run.OneRun",

@@ -39,7 +39,7 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.graphs.whole_graph import WholeGraph
+from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.sequential.bandits.linear_ucb import LinearUCB
 from discreet.sequential.filters.kalman_model import KalmanModel

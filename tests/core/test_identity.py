@@ -25,7 +25,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
 from discreet.questions.block_sum import BlockSum
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema
 from tests.conformance.walk import learners, modules, rooms

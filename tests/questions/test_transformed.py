@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import DiscreetError, NotPermitted
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.all_records import AllRecords
 from discreet.questions.named import question_of
+from discreet.questions.question import AllRecords, SampledSum
 from discreet.questions.recipe import Recipe
-from discreet.questions.sampled_sum import SampledSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation, sources
 from discreet.questions.transformed import transformed

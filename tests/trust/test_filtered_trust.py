@@ -113,7 +113,7 @@ def test_a_key_stands_for_one_condition(tmp_path: Path) -> None:
 
 def test_a_mechanism_that_needs_the_number_of_records_is_not_asked_where_a_condition_hides_it() -> None:
     from discreet.mechanisms.ranks.quantile import Quantile
-    from discreet.questions.all_records import AllRecords
+    from discreet.questions.question import AllRecords
 
     data = private(neighbors=Neighbors.REPLACE).where("age > 30")
     mechanism: Any = Quantile(1.0, 0.0, 100.0)

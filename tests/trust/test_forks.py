@@ -17,8 +17,8 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
-from discreet.noise.bits import system_bits
-from discreet.questions.columns.count import count_of
+from discreet.noise.system_bits import system_bits
+from discreet.questions.columns.total import count_of
 from discreet.questions.transformation import Transformation
 from discreet.schema.schema import Category, Schema, Text
 from discreet.trust.curator import CuratorsView

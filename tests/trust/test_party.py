@@ -15,14 +15,14 @@ import pytest
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, NotPermitted, ParameterError
+from discreet.core.errors import BudgetExceeded, KeyReused, NotPermitted, ParameterError, UncommittedCharge
 from discreet.core.events import GaussianLoss, LaplaceLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.mechanisms.shares.gaussian_share import GaussianShare
+from discreet.mechanisms.additive.gaussian import GaussianShare
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe, recipe
 from discreet.schema.schema import Schema
@@ -247,7 +247,7 @@ def test_a_round_whose_charge_was_cut_short_stays_spent_and_is_refused(
         spent = ledger.balance().certified
         assert spent > 0
     with SqliteLedger.open(path) as again:
-        with pytest.raises(Dangling):
+        with pytest.raises(UncommittedCharge):
             party("north", ledger=again).seated(call())._noisy_sum()
         assert [entry.committed for entry in again.entries()] == [False]
         assert again.balance().certified == spent

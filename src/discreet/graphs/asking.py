@@ -7,8 +7,7 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.questions.graphs.edge_sums import node_count
-from discreet.questions.graphs.graph_statistic import GraphStatistic
-from discreet.questions.graphs.whole_graph import ENDS
+from discreet.questions.graphs.graph_statistic import ENDS, GraphStatistic
 from discreet.questions.question import BoundedQuestion
 from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate

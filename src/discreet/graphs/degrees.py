@@ -12,8 +12,7 @@ from discreet.graphs.asking import asked_whole, degree_bound_of, edges_in, nodes
 from discreet.mechanisms.online.online_sparse_vector import SparseVector
 from discreet.questions.graphs.bounded_degree import FlowGains, ProjectedHistogram
 from discreet.questions.graphs.edge_sums import edge_degrees_of
-from discreet.questions.graphs.graph_statistic import DegreeHistogram, GraphStatistic, SortedDegrees
-from discreet.questions.graphs.whole_graph import ENDS
+from discreet.questions.graphs.graph_statistic import ENDS, DegreeHistogram, GraphStatistic, SortedDegrees
 from discreet.releases.ask import asked
 from discreet.releases.columns import Series
 from discreet.releases.release import check_confidence

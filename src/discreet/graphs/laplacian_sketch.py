@@ -17,7 +17,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.graphs.asking import whole_graph
 from discreet.mechanisms.graphs.laplacian_sketch import LaplacianSketch
-from discreet.questions.graphs.whole_graph import WholeGraph
+from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import draw_bars
 from discreet.releases.estimate import Estimate

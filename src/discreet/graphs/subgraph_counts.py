@@ -10,7 +10,7 @@ from discreet.core.receipt import Receipt
 from discreet.graphs.asking import degree_bound_of, whole_graph
 from discreet.mechanisms.graphs.smooth_graph_count import SmoothGraphCount
 from discreet.mechanisms.graphs.subgraphs import GraphFigure, KStars, Triangles, TruncatedTriangles
-from discreet.questions.graphs.whole_graph import WholeGraph
+from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.releases.estimate import Estimate
 from discreet.trust.private_graph import PrivateGraph
 

@@ -63,7 +63,7 @@ class ReportStore(Held):
     --------
     >>> import tempfile
     >>> from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> survey = GeneralizedRandomizedResponse(1.0, ("no", "yes"))
     >>> sent = Envelope(bytes(16), survey.encode(survey.report("yes", system_bits())))
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -15,15 +15,13 @@ from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted
 from discreet.core.events import DiscreteLoss, Event
 from discreet.core.grid import Array, Steps
-from discreet.core.held import unheld
-from discreet.core.mechanism import Mechanism
+from discreet.core.held import Secret, unheld
+from discreet.core.mechanism import Mechanism, SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
 from discreet.noise.dealing import dealt
+from discreet.noise.system_bits import system_bits
 from discreet.noise.uniform import permutation
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.schema import Category, Schema

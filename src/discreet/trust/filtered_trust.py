@@ -11,10 +11,9 @@ from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Participants
-from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.filtered import filtered
-from discreet.questions.question import BoundedSum, Question
-from discreet.questions.sampled_sum import SampledSum
+from discreet.questions.question import BoundedSum, Question, SampledSum
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Category
 from discreet.trust.permit import KEPT, TrustModel, check_ready
 

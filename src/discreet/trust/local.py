@@ -12,11 +12,11 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import ConcentratedLoss, Event, GaussianLoss, LaplaceLoss
 from discreet.core.grid import Grid
+from discreet.core.held import Secret
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.trust.curator import CuratorsView
 from discreet.trust.exact_sum import check_made_up, contributions

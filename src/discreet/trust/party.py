@@ -16,18 +16,18 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Event
-from discreet.core.events_in_words import in_words
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.receipt import in_words
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.agreement import check_roster
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.steps import check_roster
 from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
@@ -140,10 +140,10 @@ class Party(Held):
     Examples
     --------
     >>> from discreet.schema.schema import Schema
-    >>> from discreet.crypto.certificate import Card
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.crypto.certificate import PartyCertificate
+    >>> from discreet.noise.system_bits import system_bits
     >>> drawn = [Identity.drawn(name, system_bits()) for name in ("server", "north", "south")]
-    >>> server, *cards = map(Card.of, drawn)
+    >>> server, *cards = map(PartyCertificate.of, drawn)
     >>> agreed = Federation(tuple(cards), server, 2, Schema.numeric(0.0, 1.0, 1))
     >>> Party(drawn[1], {"x0": [0.25, 0.5]}, agreed).name
     'north'

@@ -10,10 +10,9 @@ from discreet.core.budget import Budget
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
-from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
-from discreet.core.receipt import RELATIONS
+from discreet.core.receipt import RELATIONS, in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of

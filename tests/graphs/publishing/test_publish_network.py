@@ -20,9 +20,9 @@ from discreet.graphs.publishing.block_sampling import (
     triangle_count,
 )
 from discreet.graphs.publishing.publish_network import publish_network
-from discreet.mechanisms.graphs.adjacency import adjacency_of
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.graphs.community_edges import cell
+from discreet.questions.graphs.edge_sums import cell
 
 
 def planted(nodes: int = 200, groups: int = 4, inside: float = 0.35, across: float = 0.01) -> Steps:

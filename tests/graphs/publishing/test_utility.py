@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from discreet.graphs import utility_against_truth
 from discreet.graphs.publishing.utility import NetworkFigures, louvain, modularity, mutual_information
-from discreet.mechanisms.graphs.adjacency import adjacency_of
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
 from tests.graphs.publishing.test_publish_network import planted
 
 

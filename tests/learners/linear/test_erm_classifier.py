@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression as Exact
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import Composed

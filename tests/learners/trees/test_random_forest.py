@@ -11,16 +11,16 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.learners.trees.random_forest import RandomDecisionTrees, RandomForestClassifier
 from discreet.learners.trees.random_trees import ForestPlan, sample_question
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.trees.tree_scores import leaf_counts_of
+from discreet.questions.trees.scores import leaf_counts_of
 from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import CuratorsView

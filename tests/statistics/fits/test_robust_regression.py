@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Records
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError

@@ -20,7 +20,7 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.squared_deviations import squared_deviations_of, squares_between
+from discreet.questions.columns.moments import squared_deviations_of, squares_between
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe

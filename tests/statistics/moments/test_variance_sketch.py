@@ -16,7 +16,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.vectors.coordinate_records import CoordinateRecords
+from discreet.questions.vectors.directed_products import CoordinateRecords
 from discreet.schema.schema import Schema
 from discreet.statistics.moments.sketched_variances import SketchedVariances
 from discreet.statistics.moments.variance_sketch import variance_sketch

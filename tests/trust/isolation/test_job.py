@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.core.installed import installed
+from discreet.core.identity import installed
 from discreet.trust.isolation.job import Shipment
 
 HELPERS = """

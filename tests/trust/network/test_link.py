@@ -20,10 +20,10 @@ from cryptography.x509.oid import NameOID
 import discreet.trust.network.link as link_module
 import discreet.trust.network.link as tls
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import Card, is_covered, to_pem
+from discreet.crypto.certificate import PartyCertificate, is_covered, to_pem
 from discreet.crypto.errors import UnknownParty
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import Link, address_of, called, host_and_port
 from discreet.trust.network.listener import listening
@@ -68,10 +68,10 @@ def meet(
     return asyncio.run(call(caller, callee, theirs or federation(), ours or federation()))
 
 
-def changed(card: Card) -> Federation:
+def changed(card: PartyCertificate) -> Federation:
     """The federation with another card for east."""
-    cards = (card, *(Card.of(identity(name)) for name in NAMES if name != "east"))
-    return Federation(cards, Card.of(SERVER), 3, SCHEMA)
+    cards = (card, *(PartyCertificate.of(identity(name)) for name in NAMES if name != "east"))
+    return Federation(cards, PartyCertificate.of(SERVER), 3, SCHEMA)
 
 
 def test_members_meet_and_know_each_other() -> None:
@@ -90,7 +90,7 @@ def test_a_stranger_is_not_listened_to() -> None:
 
 
 def test_another_federations_member_of_the_same_name_is_a_stranger() -> None:
-    others = changed(Card.of(Identity.drawn("east", system_bits())))
+    others = changed(PartyCertificate.of(Identity.drawn("east", system_bits())))
     with pytest.raises(ConnectionError):
         meet(theirs=federation(), ours=others)
 
@@ -107,7 +107,7 @@ def certificate(name: str, key: Ed25519PrivateKey, signer: Identity, year: int =
 
 def test_an_expired_certificate_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """At both ends, even though all agreed on it."""
-    expired = Card(certificate("east", Ed25519PrivateKey.from_private_bytes(EAST.secret), EAST, year=2021))
+    expired = PartyCertificate(certificate("east", Ed25519PrivateKey.from_private_bytes(EAST.secret), EAST, year=2021))
     monkeypatch.setattr(tls, "to_pem", lambda one, word: shown_with(one, expired) if one == EAST else to_pem(one, word))
     both = changed(expired)
     for caller, callee in ((SERVER, EAST), (EAST, SERVER)):
@@ -115,17 +115,17 @@ def test_an_expired_certificate_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
             meet(caller, callee, both, both)
 
 
-def shown_with(identity: Identity, card: Card) -> bytes:
+def shown_with(identity: Identity, card: PartyCertificate) -> bytes:
     """An identity's file with another certificate for the same key."""
-    return to_pem(identity).replace(Card.of(identity).certificate, card.certificate)
+    return to_pem(identity).replace(PartyCertificate.of(identity).certificate, card.certificate)
 
 
 def test_a_member_cannot_vouch_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A certificate that west signed for a key of its own, in the name of east."""
     false = Identity.drawn("east", system_bits())
     signed = certificate("east", Ed25519PrivateKey.from_private_bytes(false.secret), identity("west"))
-    chain = signed + Card.of(identity("west")).certificate
-    shown = to_pem(false).replace(Card.of(false).certificate, chain)
+    chain = signed + PartyCertificate.of(identity("west")).certificate
+    shown = to_pem(false).replace(PartyCertificate.of(false).certificate, chain)
     monkeypatch.setattr(tls, "to_pem", lambda one, word: shown if one == false else to_pem(one, word))
     with pytest.raises(ConnectionError):
         meet(callee=false)
@@ -134,8 +134,8 @@ def test_a_member_cannot_vouch_for_others(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_is_shown_must_be_on_the_list() -> None:
-    assert tls.peer(Card.of(EAST).binary, federation()) == "east"
-    for shown in (None, b"", Card.of(Identity.drawn("east", system_bits())).binary):
+    assert tls.peer(PartyCertificate.of(EAST).binary, federation()) == "east"
+    for shown in (None, b"", PartyCertificate.of(Identity.drawn("east", system_bits())).binary):
         with pytest.raises(UnknownParty, match="not in the federation"):
             tls.peer(shown, federation())
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from discreet.core.grid import Array, Steps
-from discreet.mechanisms.graphs.adjacency import adjacency_of
-from discreet.questions.graphs.community_edges import cell
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
+from discreet.questions.graphs.edge_sums import cell
 
 ROUNDS = 16  # of drawing again what was drawn twice
 PROPOSED = 2**17  # swaps in a round, at most

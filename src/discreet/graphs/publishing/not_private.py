@@ -13,8 +13,8 @@ from discreet.graphs.publishing.publish_network import drawn_network
 from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.graphs.fast_newman import FastNewman
-from discreet.questions.graphs.community_edges import community_edges_of
-from discreet.questions.graphs.whole_graph import ENDS, WholeGraph
+from discreet.questions.graphs.edge_sums import community_edges_of
+from discreet.questions.graphs.graph_statistic import ENDS, WholeGraph
 from discreet.trust.private_graph import PrivateGraph
 
 

@@ -15,12 +15,11 @@ from discreet.graphs.asking import whole_graph
 from discreet.graphs.degrees import likely_degrees
 from discreet.graphs.publishing.block_sampling import closed, fitted_edges, nearest_counts, pairs_of_blocks
 from discreet.graphs.publishing.published_network import PublishedNetwork
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.additive.laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.placed_groups import PlacedGroups
 from discreet.mechanisms.graphs.smooth_graph_count import SmoothGraphCount
-from discreet.questions.graphs.community_edges import community_edges_of
-from discreet.questions.graphs.edge_sums import edge_degrees_of
-from discreet.questions.graphs.whole_graph import ENDS, WholeGraph
+from discreet.questions.graphs.edge_sums import community_edges_of, edge_degrees_of
+from discreet.questions.graphs.graph_statistic import ENDS, WholeGraph
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.private_graph import PrivateGraph

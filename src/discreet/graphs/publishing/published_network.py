@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.grid import Steps
-from discreet.mechanisms.graphs.adjacency import adjacency_of
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.release import Release
 

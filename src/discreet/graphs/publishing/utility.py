@@ -12,7 +12,7 @@ from scipy.sparse.linalg import eigsh
 
 from discreet.core.grid import Array, Steps
 from discreet.display.notebook import carded
-from discreet.mechanisms.graphs.adjacency import adjacency_of
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
 

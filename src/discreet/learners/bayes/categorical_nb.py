@@ -12,7 +12,7 @@ from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task, encoded
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of, shrinkage
-from discreet.questions.tables.class_marginals import class_marginals_of
+from discreet.questions.tables.contingency import class_marginals_of
 from discreet.questions.tables.domain import MOST_BINS, Domain
 from discreet.releases.sum_plan import SumPlan, planned
 from discreet.schema.schema import Category, Schema

@@ -21,9 +21,8 @@ from discreet.learners.bayes.shrunk_moments import BoxLaw, NoisyMoments
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.columns.box import GUESS
 from discreet.questions.question import BoundedSum
-from discreet.questions.vectors.class_moments import class_moments_of
+from discreet.questions.vectors.class_moments import class_moments_of, record_lengths_of
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.record_lengths import record_lengths_of
 from discreet.releases.joint_plan import Stage, staged
 from discreet.releases.spread import Spread, spread
 from discreet.releases.sum_plan import planned

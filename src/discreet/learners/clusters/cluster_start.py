@@ -15,11 +15,16 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.questions.question import BoundedSum
-from discreet.questions.vectors.center import center_of, count_weight
+from discreet.questions.vectors.center import (
+    cell_middles,
+    center_of,
+    count_weight,
+    distances_of,
+    projected_cells_of,
+    radius_of,
+)
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.directed_products import on_grid
-from discreet.questions.vectors.distances import distances_of, radius_of
-from discreet.questions.vectors.projected_cells import cell_middles, projected_cells_of
 from discreet.questions.vectors.second_moments import CROSS, central_moments_of, unfolded
 from discreet.releases.shares import BudgetShare
 from discreet.releases.spread import spread

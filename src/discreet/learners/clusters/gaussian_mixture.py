@@ -19,8 +19,7 @@ from discreet.learners.clusters.cluster_start import ClusterStart
 from discreet.learners.clusters.kmeans import shifted
 from discreet.learners.clusters.mixture import CovarianceType, Mixture
 from discreet.learners.clusters.published_mixture import PublishedMixture
-from discreet.questions.vectors.cluster_residuals import cluster_residuals_of
-from discreet.questions.vectors.clusters import Scaling
+from discreet.questions.vectors.clusters import Scaling, cluster_residuals_of
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit

@@ -17,8 +17,7 @@ from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart, MeanStart, shortened
 from discreet.questions.columns.box import GUESS
-from discreet.questions.vectors.cluster_residuals import COUNT, cluster_residuals_of
-from discreet.questions.vectors.clusters import Scaling, clusters_of, count_weight
+from discreet.questions.vectors.clusters import COUNT, Scaling, cluster_residuals_of, clusters_of, count_weight
 from discreet.questions.vectors.directed_products import on_grid
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.releases.spread import spread

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.clusters.mixture import NARROWEST, CovarianceType, Mixture, definite
-from discreet.questions.vectors.part_moments import part_moments_of, part_shares_of
+from discreet.questions.vectors.mixture_moments import part_moments_of, part_shares_of
 from discreet.releases.shares import BudgetShare
 from discreet.trust.permit import Permit
 

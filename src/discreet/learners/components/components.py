@@ -16,12 +16,9 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.mechanisms.vectors.bingham import Bingham
-from discreet.questions.vectors.center import center_of, count_weight
+from discreet.questions.vectors.center import center_of, count_weight, distances_of, radius_of
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.directed_products import directed_products_of, on_grid
-from discreet.questions.vectors.directed_squares import directed_squares_of
-from discreet.questions.vectors.distances import distances_of, radius_of
-from discreet.questions.vectors.gram import Gram
+from discreet.questions.vectors.directed_products import Gram, directed_products_of, directed_squares_of, on_grid
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.shares import BudgetShare, SharedPlan, shared

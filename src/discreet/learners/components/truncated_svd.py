@@ -14,8 +14,8 @@ from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.components.components import signed
+from discreet.questions.vectors.center import distances_of, radius_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
-from discreet.questions.vectors.distances import distances_of, radius_of
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit

@@ -16,7 +16,7 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
-from discreet.mechanisms.learning.margin_losses import LogisticLoss, LossName
+from discreet.mechanisms.learning.penalized_loss import LogisticLoss, LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.gradients.signed_records import Affine

@@ -14,8 +14,8 @@ from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.learning.margin_losses import LogisticLoss
-from discreet.questions.gradients.squared_loss import squared_loss_of, targets_of
+from discreet.mechanisms.learning.penalized_loss import LogisticLoss
+from discreet.questions.gradients.signed_records import squared_loss_of, targets_of
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.spread import spread
 from discreet.releases.sum_plan import SumPlan

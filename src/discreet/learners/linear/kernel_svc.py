@@ -11,7 +11,7 @@ from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
-from discreet.mechanisms.learning.margin_losses import LossName
+from discreet.mechanisms.learning.penalized_loss import LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.gradients.signed_records import Waves, scaled
 from discreet.trust.permit import Permit

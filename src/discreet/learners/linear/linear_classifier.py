@@ -13,11 +13,11 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
-from discreet.questions.gradients.margin_gradients import margin_gradients_of
+from discreet.questions.gradients.gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, on_maps
-from discreet.questions.vectors.mapped_moments import mapped_moments_of
+from discreet.questions.vectors.second_moments import mapped_moments_of
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.releases.spread import Spread
 from discreet.releases.whitening import Whitening, standardising

@@ -13,8 +13,7 @@ from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
-from discreet.questions.vectors.mapped_moments import mapped_moments_of
-from discreet.questions.vectors.second_moments import unfolded
+from discreet.questions.vectors.second_moments import mapped_moments_of, unfolded
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.releases.normal_equations import NormalEquations, adaptive_penalty
 from discreet.releases.whitening import damped, standardising

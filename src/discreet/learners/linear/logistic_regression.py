@@ -14,8 +14,7 @@ from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.linear_classifier import LinearClassifier
 from discreet.learners.linear.risk_minimizer import RiskPlan
 from discreet.questions.columns.box import GUESS
-from discreet.questions.gradients.gradients import contrasts
-from discreet.questions.gradients.softmax_gradients import softmax_gradients_of
+from discreet.questions.gradients.gradients import contrasts, softmax_gradients_of
 from discreet.questions.question import BoundedSum
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

@@ -12,8 +12,8 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.linear_classifier import LinearClassifier
-from discreet.questions.columns.count import count_of
-from discreet.questions.gradients.margin_gradients import margin_gradients_of
+from discreet.questions.columns.total import count_of
+from discreet.questions.gradients.gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import on_maps

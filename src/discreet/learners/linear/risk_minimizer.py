@@ -16,9 +16,9 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.learning.margin_losses import LOSSES, LossName
 from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturbation
-from discreet.mechanisms.learning.output_perturbation import OutputPerturbation
+from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName
+from discreet.mechanisms.learning.perturbation import OutputPerturbation
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 from discreet.questions.gradients.signed_records import Affine, SignedRecords, Waves
 from discreet.releases.spread import Spread

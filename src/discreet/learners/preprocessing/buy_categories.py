@@ -11,7 +11,7 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.columns.key_counts import KeyCounts
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Category, Schema, Text
 from discreet.schema.value import form_of
 from discreet.trust.permit import Permit

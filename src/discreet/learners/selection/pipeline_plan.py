@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from discreet import learners
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, GaussianLoss

@@ -18,7 +18,7 @@ from discreet.core.mechanism import Mechanism
 from discreet.fitting.task import Task
 from discreet.learners.selection.meta_estimator import MetaEstimator, last_has
 from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
-from discreet.questions.listed import OfListed
+from discreet.questions.filtered import OfListed
 from discreet.questions.question import Question
 from discreet.questions.transformation import Transformation
 from discreet.questions.transformed import transformed

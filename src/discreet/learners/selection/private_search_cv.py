@@ -15,7 +15,7 @@ from discreet.fitting.task import Task
 from discreet.learners.selection.meta_estimator import MetaEstimator
 from discreet.learners.selection.pipeline_plan import check_step
 from discreet.learners.selection.search_plan import SearchPlan, searched
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, check_wait
 from discreet.trust.stored import Artefact

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_regressor
 
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event, GaussianLoss
 from discreet.core.mechanism import Noise

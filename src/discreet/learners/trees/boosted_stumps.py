@@ -12,7 +12,7 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task, encoded
-from discreet.questions.gradients.boosting_weights import boosting_weights_of, cells_among, scores_among
+from discreet.questions.gradients.shape_gradients import boosting_weights_of, cells_among, scores_among
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.domain import Domain
 from discreet.releases.joint_plan import Stage, StagedPlan, staged

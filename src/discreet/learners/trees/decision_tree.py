@@ -26,7 +26,7 @@ from discreet.learners.trees.growth_plan import (
 )
 from discreet.questions.columns.box import GUESS
 from discreet.questions.trees.forest_leaves import leaves_of
-from discreet.questions.trees.split_scores import Criterion
+from discreet.questions.trees.scores import Criterion
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -19,15 +19,19 @@ from discreet.fitting.task import Task
 from discreet.learners.trees.random_trees import Trees, drawn_trees
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.selection.exponential import Exponential
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import Exponential, PermuteAndFlip
 from discreet.questions.question import BoundedSum
-from discreet.questions.scores import Scores
 from discreet.questions.tables.domain import Domain
-from discreet.questions.trees.forest_leaves import forest_leaves_of
-from discreet.questions.trees.node_marginals import node_marginals_of
-from discreet.questions.trees.split_scores import SCORES, Criterion, sides_of, split_scores_of
-from discreet.questions.trees.tree_scores import MOST_LABELLED, labelled_tree_scores_of
+from discreet.questions.trees.forest_leaves import forest_leaves_of, node_marginals_of
+from discreet.questions.trees.scores import (
+    MOST_LABELLED,
+    SCORES,
+    Criterion,
+    Scores,
+    labelled_tree_scores_of,
+    sides_of,
+    split_scores_of,
+)
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import spread

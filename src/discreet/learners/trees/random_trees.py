@@ -21,10 +21,10 @@ from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.trees.grown_tree import GrownTree
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.questions.question import BoundedSum
 from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
-from discreet.questions.trees.tree_scores import leaf_counts_of, tree_scores_of
+from discreet.questions.trees.scores import leaf_counts_of, tree_scores_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit

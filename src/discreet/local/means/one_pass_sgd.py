@@ -22,7 +22,7 @@ from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
 from discreet.local.means.privunit_vector import PrivUnitVector
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.trust.permit import Permit
 from discreet.trust.run import ReportedRun
 from discreet.trust.stored import Artefact

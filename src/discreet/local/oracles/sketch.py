@@ -20,8 +20,7 @@ from discreet.local.oracles.hadamard_response import hadamard, odd
 from discreet.local.oracles.local_hashing import hashed, public_functions
 from discreet.local.oracles.unary_encoding import bit_counts, bits_at, set_bits
 from discreet.local.randomizer import Reports, grouped_misfit, refused
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.packed_coins import packed_coins
+from discreet.noise.bernoulli import bernoulli, packed_coins
 from discreet.noise.uniform import uniform_integers
 
 

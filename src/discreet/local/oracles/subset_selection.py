@@ -14,8 +14,7 @@ from discreet.core.grid import Steps
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.unary_encoding import BitOracle, bits_at, set_bits
 from discreet.local.randomizer import Reports
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.packed_coins import Packed, packed_coins
+from discreet.noise.bernoulli import Packed, bernoulli, packed_coins
 from discreet.noise.uniform import uniform_integers
 
 

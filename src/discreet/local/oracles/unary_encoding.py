@@ -15,8 +15,7 @@ from discreet.core.grid import Steps
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracle import PureOracle
 from discreet.local.randomizer import Reports, refused
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.packed_coins import Packed, packed_coins
+from discreet.noise.bernoulli import Packed, bernoulli, packed_coins
 
 ROWS = 255  # whose bits add up in a byte without a carry
 STRIPS = 3  # of so many rows that are unpacked at a time

@@ -20,7 +20,7 @@ from discreet.ledger.file_lock import locked
 from discreet.ledger.own_file import read_own, replace_own
 from discreet.local.rappor.rappor_parameters import BitRows, RapporParameters
 from discreet.noise.bernoulli import Coins, bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 WORD = 32  # bytes of an HMAC-SHA256
 LEVELS = 128  # google/rappor compares 7 bits of a byte with f

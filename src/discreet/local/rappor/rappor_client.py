@@ -15,7 +15,7 @@ from discreet.local.randomizer import DEVICE_EPSILON, Reports
 from discreet.local.rappor.permanent_memo import PermanentMemo, SecretMemo, check_secret, derived
 from discreet.local.rappor.rappor import Rappor, blooms_of, instantaneous
 from discreet.local.rappor.rappor_parameters import bloom_positions, bloom_rows
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 BLOCK = 1 << 14  # clients at a time
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.bits import Bits
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
-from discreet.core.installed import home, libraries
+from discreet.core.identity import home, libraries
 from discreet.trust.isolation.job import END, MOST_LINES, READY, START, Job, Page, Shipment
 
 PATIENCE = 120.0  # seconds in which it loads its libraries

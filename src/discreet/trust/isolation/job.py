@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.installed import installed
+from discreet.core.identity import installed
 
 READY, START, END, DONE = b"ready", b"s", b"e", b"d"
 MOST_LINES = 64  # on each of which one block is computed at a time

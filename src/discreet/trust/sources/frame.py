@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from discreet.core.condition import Condition
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
-from discreet.core.held import unheld
+from discreet.core.held import Secret, unheld
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.secret import Secret
 from discreet.questions.question import BoundedSum
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Number, Schema, Text

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.held import Secret
 from discreet.core.inherited_docs import inherit_docs
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret import Secret
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum

@@ -12,8 +12,7 @@ import numpy as np
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.quiet import quiet
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import BoundedSum, quiet
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts

@@ -18,7 +18,7 @@ import discreet
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import grouped_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Column, Number, Schema, Text
