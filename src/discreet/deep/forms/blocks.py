@@ -42,7 +42,7 @@ def _added(slopes: Tensor, inputs: Tensor, few: int) -> Tensor:
     total = slopes.new_zeros(slopes.shape[2], inputs.shape[2], dtype=torch.float64)
     for left, right in zip(torch.split(slopes, few), torch.split(inputs, few), strict=True):
         for one in (left.mT @ right).unbind():
-            total = total + one
+            total += one
     return total
 
 
