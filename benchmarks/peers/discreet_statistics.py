@@ -20,8 +20,8 @@ from discreet.core.answer import Answer, Records
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of

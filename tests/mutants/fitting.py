@@ -9,6 +9,24 @@ FAIR = "deep/fair/test_fair_classifier.py::test_"
 LOCAL = "local/means/test_one_pass_sgd.py"
 
 MUTANTS = [
+    *of(
+        "core/inherited_docs",
+        ("found |= {name: text for name, text in one.items() if name not in found}", "found |= one"),
+        ("docs = [vars(one).get(WRITTEN, one.__doc__) for one", "docs = [one.__doc__ for one"),
+        ("for name in signature if name in known}", "for name in known}"),
+    ),
+    *of(
+        "local/means/vector_report",
+        ("reports.shape[1:] != (self.numbers,)", "False"),
+        ("if wrong := self.misfit(reports):", 'if wrong := "":'),
+        tests="local/subspaces/test_product_report.py local/means/test_privunit_vector.py",
+    ),
+    *of(
+        "local/attributes/sampled_attribute",
+        ("if any(len(person) != attributes for person in values):", "if False:"),
+        ("if not 2 <= len(self.domains) <= MOST_ATTRIBUTES:", "if False:"),
+        tests="local/attributes/test_sampled_attribute.py local/attributes/test_fake_data.py",
+    ),
     *of("trust/run", ("if answer.rows != 1 or answer.neighbors is not Neighbors.ADD_REMOVE:", "if False:")),
     *of(
         "fitting/private_estimator",

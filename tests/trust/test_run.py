@@ -17,7 +17,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.schema.schema import Schema
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

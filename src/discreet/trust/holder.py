@@ -92,7 +92,6 @@ class Holder:
         return plan
 
     def _full(self, purpose: str) -> str:
-        """The purpose as the ledger has it."""
         return purpose
 
     def _promise(self, plan: Event | Description) -> Promise:

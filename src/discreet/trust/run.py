@@ -19,7 +19,7 @@ ASKED = "a run on all records"
 
 
 class RecordsRun(Protocol):
-    """What is run, with its price: both follow from one plan."""
+    """A computation on records with its price; both follow from one plan."""
 
     @property
     def event(self) -> Event:
@@ -64,18 +64,16 @@ class CuratedRun:
 
     @property
     def event(self) -> Event:
-        """The price of the run."""
         return self.run.event
 
     def release(self, answer: Records, bits: Bits) -> Any:
-        """What the run makes."""
         if answer.rows != 1 or answer.neighbors is not Neighbors.ADD_REMOVE:
             obstacle = f"a unit has {answer.rows} rows, under {answer.neighbors.value}"
             raise NotPermitted(ASKED, obstacle, "Keep one row of each unit, added or removed.", KEPT)
         return self.run.made(answer.values, bits)
 
     def worst_neighbors(self) -> NeighborPair:
-        """No record, and one."""
+        """No record, and a single one."""
         return NeighborPair(*(Records(np.zeros((n, 1)), 1, Neighbors.ADD_REMOVE) for n in (0, 1)))
 
 

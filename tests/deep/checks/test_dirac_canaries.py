@@ -11,7 +11,7 @@ from torch import Tensor
 
 from discreet.audit.one_run import OneRun, one_run
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.checks.dirac_canaries import STEEP, DiracCanaries
 from discreet.deep.training.noisy_gradients import NoisyGradients
 from discreet.deep.training.private_tensors import Chunk, PrivateTensors

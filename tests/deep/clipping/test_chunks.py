@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.chunks import dealt_to_chunks
 from discreet.deep.noise.banded_factorization import BandedFactorization
 from discreet.deep.noise.noisy_sum import fine_grid, noisy_sum, on_grid, rounding_on_grid

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import Event, GaussianLoss
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.attribute_training import AttributeTraining
 from discreet.deep.fair.constraint import (
     AccuracyParity,

@@ -17,12 +17,12 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError, UnplannedRelease
 from discreet.core.events import GaussianLoss
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.training.noisy_gradients import NoisyGradients
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import SlowLayers, Trainer

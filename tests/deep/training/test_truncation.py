@@ -16,8 +16,8 @@ from discreet.accounting.accountant import delta, epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, Repeated
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan

@@ -29,7 +29,7 @@ from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_g
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task, task_of_arrays
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData

@@ -13,9 +13,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
+from discreet.core.mechanism import SecretSample
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.checks.check import check
 from discreet.deep.checks.model_state import ModelState
 from discreet.deep.checks.rehearsal import rehearsed

@@ -10,14 +10,14 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.schema.schema import Category
 from discreet.trust.holder import Holder
 from discreet.trust.sources.columns.decoding import codes

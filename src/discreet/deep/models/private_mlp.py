@@ -19,11 +19,11 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.fitting.private_estimator import LARGEST, PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.schema.schema import Column, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.run import CuratedRun

@@ -37,7 +37,7 @@ def on_grid(sums: Tensor, sensitivity: float) -> Tensor:
 def in_steps(sums: Tensor, step: float | Tensor) -> Tensor:
     """The nearest multiples of a power of two, in float64; what is not finite counts as 0."""
     sums = sums.cpu() if sums.device.type in WITHOUT_FLOAT64 else sums
-    return (sums.double() / step).round().nan_to_num(0.0, 0.0, 0.0) * step
+    return (sums.double() * (1 / step)).round().nan_to_num(0.0, 0.0, 0.0) * step  # 1 / step is exact
 
 
 def rounding_on_grid(size: int, bands: int = 1) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.events import read
-from discreet.core.events_in_words import in_words
+from discreet.core.receipt import in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 

@@ -12,16 +12,16 @@ from torch import Tensor
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.chunks import dealt_to_chunks
 from discreet.deep.training.truncation import Truncation
 from discreet.deep.training.turns import Turns
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.holder import Holder
 
 
