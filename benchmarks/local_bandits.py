@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks.rows import Row, at_most, printed, report
+from discreet import Budget
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential import (
     KLUCB,
@@ -40,13 +41,14 @@ from discreet.sequential import (
     simulate_linear,
 )
 from discreet.sequential.bandits.agent import Agent
-from discreet.sequential.bandits.curator import RewardCurator
-from discreet.sequential.bandits.environments import Environment
-from discreet.sequential.bandits.regret import Regret
+from discreet.sequential.bandits.curator import OpenCurator, RewardCurator
+from discreet.sequential.bandits.simulators.environments import Environment
+from discreet.sequential.bandits.simulators.regret import Regret
 
 ARMS = BernoulliArms([0.9, *[0.8] * 2, *[0.7] * 3, *[0.5] * 4])
 REVERSED = BernoulliArms(ARMS.means[::-1].tolist())  # for an agent that takes arms in their order
 ROUNDS, RUNS, K = 50_000, 64, ARMS.arms
+BUDGET = Budget(2.0, 1e-6)
 SECONDS = 60.0  # for all rounds of all runs
 CLOSE = 1.15  # times the figure to hold, at most
 FIGURES = {  # Thompson sampling, KL-UCB, LDP-UCB-B, LDP-UCB-L
@@ -72,7 +74,8 @@ class Played:
 
 def played(name: str, agent: Agent, curator: RewardCurator | None = None, environment: Environment = ARMS) -> Played:
     start = time.process_time()
-    regret = simulate(agent, environment, ROUNDS, curator, random_state=0)
+    between: OpenCurator[RewardCurator] | None = None if curator is None else curator.open(BUDGET, bits=bits())
+    regret = simulate(agent, environment, ROUNDS, between, random_state=0)
     return Played(name, regret, time.process_time() - start)
 
 
@@ -83,10 +86,10 @@ def bits() -> DeterministicBits:
 def local(epsilon: float) -> list[Played]:
     """The four agents behind local privacy, from the least regret to the most."""
     agents: list[tuple[str, Agent, RewardCurator]] = [
-        ("Thompson", ThompsonSampling(K, runs=RUNS, random_state=0), BernoulliCurator(epsilon, bits=bits())),
-        ("KL-UCB", KLUCB(K, runs=RUNS), BernoulliCurator(epsilon, bits=bits())),
-        ("UCB-B", UCB1(K, runs=RUNS), BernoulliCurator(epsilon, bits=bits())),
-        ("UCB-L", LaplaceUCB(K, epsilon=epsilon, runs=RUNS), LaplaceCurator(epsilon, bits=bits())),
+        ("Thompson", ThompsonSampling(K, runs=RUNS, random_state=0), BernoulliCurator(epsilon)),
+        ("KL-UCB", KLUCB(K, runs=RUNS), BernoulliCurator(epsilon)),
+        ("UCB-B", UCB1(K, runs=RUNS), BernoulliCurator(epsilon)),
+        ("UCB-L", LaplaceUCB(K, epsilon=epsilon, runs=RUNS), LaplaceCurator(epsilon)),
     ]
     return [played(f"{name}, local epsilon {epsilon:g}", agent, curator) for name, agent, curator in agents]
 
@@ -105,21 +108,21 @@ def baselines() -> Iterator[Played]:
 
 def central(epsilon: float) -> Iterator[Played]:
     where = f"central epsilon {epsilon:g}"
-    tree = RunningSums(K, ROUNDS, epsilon, runs=RUNS, bits=bits())
+    tree = RunningSums(K, ROUNDS, epsilon, runs=RUNS)
     yield played(f"DP-UCB with trees, {where}", TreeUCB(K, rounds=ROUNDS, epsilon=epsilon, runs=RUNS), tree)
     for alpha in (0.5, 3.1):
         agent = LazyKLUCB(K, epsilon=epsilon, alpha=alpha, runs=RUNS)
-        yield played(f"lazy KL-UCB, alpha {alpha:g}, {where}", agent, EpisodeSums(epsilon, runs=RUNS, bits=bits()))
+        yield played(f"lazy KL-UCB, alpha {alpha:g}, {where}", agent, EpisodeSums(epsilon, runs=RUNS))
     elimination = SuccessiveElimination(K, epsilon=epsilon, beta=1 / ROUNDS, runs=RUNS)
-    sums = EpisodeSums(epsilon, runs=RUNS, bits=bits())
+    sums = EpisodeSums(epsilon, runs=RUNS)
     yield played(f"successive elimination, {where}", elimination, sums, REVERSED)
 
 
 def linear() -> Played:
-    curator = GramSums(5, ROUNDS, 1.0, runs=RUNS, bits=bits())
+    curator = GramSums(5, ROUNDS, 1.0, runs=RUNS)
     agent = LinearUCB(5, rounds=ROUNDS, stddev=curator.stddev, width=0.1, runs=RUNS)
-    start = time.process_time()
-    regret = simulate_linear(agent, LinearArms([0.6, 0.5, 0.4, 0.1, 0.0]), ROUNDS, curator, random_state=0)
+    start, arms = time.process_time(), LinearArms([0.6, 0.5, 0.4, 0.1, 0.0])
+    regret = simulate_linear(agent, arms, ROUNDS, curator.open(BUDGET, bits=bits()), random_state=0)
     return Played("linear UCB, width 0.1, joint epsilon 1", regret, time.process_time() - start)
 
 

@@ -11,11 +11,13 @@ import time
 import numpy as np
 
 from benchmarks.rows import Row, at_least, at_most, printed
+from discreet import Budget
 from discreet.mechanisms import Gaussian
 from discreet.sequential import DoublingCounter, SquareRootCounter, TreeCounter
 from discreet.sequential.counters.counter import Counter
 
 UPDATES, WIDTH = 1024, 1000
+BUDGET = Budget(2000.0, 1e-6)
 NOISE = Gaussian(1 / math.sqrt(WIDTH))  # all numbers of an update move at once: by sqrt(WIDTH)
 
 
@@ -29,9 +31,9 @@ def counters() -> dict[str, Counter]:
 
 def measured(counter: Counter) -> tuple[float, float]:
     """The root mean square of all errors, each number being a counter with mu = 1, and numbers a second."""
-    values = np.random.default_rng(0).random((UPDATES, WIDTH))
+    values, stream = np.random.default_rng(0).random((UPDATES, WIDTH)), counter.open(BUDGET)
     start = time.process_time()
-    found = np.array([counter.update(value) for value in values])
+    found = np.array([stream.update(value) for value in values])
     seconds = time.process_time() - start
     return float(np.sqrt(np.square(found - np.cumsum(values, axis=0)).mean())), UPDATES * WIDTH / seconds
 

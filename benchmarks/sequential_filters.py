@@ -12,6 +12,7 @@ import numpy as np
 from scipy import signal
 
 from benchmarks.rows import Row, at_least, at_most, printed, report
+from discreet import Budget
 from discreet.core.bound import Bound
 from discreet.core.grid import Array
 from discreet.mechanisms import Gaussian
@@ -35,15 +36,17 @@ FILTERS = {
 }
 WALK = KalmanModel(A=0.95, C=1.0, Q=0.05, R=0.5)
 WIDE = Bound("linf", 10.0)
+BUDGET = Budget(500.0, 1e-6)  # for each stream
 
 
 def measured(system: TransferFunction, place: Place, adjacency: Adjacency) -> float:
     """The mean square of errors at 150 times, as a share of the formula."""
-    stream = FilterStream(system, Gaussian(1.0), placement=place, adjacency=adjacency, streams=STREAMS)
+    described = FilterStream(system, Gaussian(1.0), placement=place, adjacency=adjacency, streams=STREAMS)
+    stream = described.open(BUDGET)
     values = np.random.default_rng(0).random((SETTLED + TIMES, STREAMS)) / 100  # signals of an energy below one
     exact = signal.lfilter(system.b, system.a, values, axis=0)
     found = np.array([stream.update(value) for value in values])
-    formula = np.mean([stream.stddev(time) ** 2 for time in range(SETTLED + 1, SETTLED + TIMES + 1)])
+    formula = np.mean([described.stddev(time) ** 2 for time in range(SETTLED + 1, SETTLED + TIMES + 1)])
     return float(np.square((found - exact)[SETTLED:]).mean() / formula)
 
 
@@ -80,10 +83,11 @@ def kalman() -> list[Row]:
     states, values = lived(STREAMS, TIMES)
     noise = Gaussian(0.1)
     for place in PLACES:
-        stream = KalmanStream(WALK, noise, WIDE, placement=place, streams=STREAMS)
+        described = KalmanStream(WALK, noise, WIDE, placement=place, streams=STREAMS)
+        stream, formula = described.open(BUDGET), described.stddev() ** 2
         errors = np.array([stream.update(value) for value in values]) - states
         found = float(np.square(errors[SETTLED:]).mean())
-        rows.append(at_most(f"Kalman filter, noise at {place}: error off", abs(found / stream.stddev() ** 2 - 1), 0.05))
+        rows.append(at_most(f"Kalman filter, noise at {place}: error off", abs(found / formula - 1), 0.05))
         rows.append(printed(f"Kalman filter, noise at {place}: mean squared error", found))
     rows.append(printed("Kalman filter without noise: mean squared error", WALK.steady_covariance(0.0).item()))
     untold = WALK.steady_covariance(1.0, design=0.0).item() / WALK.steady_covariance(1.0).item()
@@ -92,14 +96,15 @@ def kalman() -> list[Row]:
 
 
 def smoother(states: Array, values: Array, noise: Gaussian) -> Row:
-    stream, noisy = KalmanStream(WALK, noise, WIDE, placement="input", streams=200), []
+    described, noisy = KalmanStream(WALK, noise, WIDE, placement="input", streams=200), []
+    stream = described.open(BUDGET)
     for row in values[:, :200]:
         stream.update(row)
         noisy.append(stream.noisy)
-    found = [kalman_smoother(WALK, one, stream.extra).values[:, 0] for one in np.moveaxis(np.array(noisy), 1, 0)]
+    found = [kalman_smoother(WALK, one, described.extra).values[:, 0] for one in np.moveaxis(np.array(noisy), 1, 0)]
     middle = slice(SETTLED, -SETTLED)
     error = float(np.square((np.array(found).T - states[:, :200])[middle]).mean())
-    return at_most("Kalman smoother: error, in that of the filter", error / stream.stddev() ** 2, 1.0)
+    return at_most("Kalman smoother: error, in that of the filter", error / described.stddev() ** 2, 1.0)
 
 
 def online() -> list[Row]:
@@ -110,8 +115,8 @@ def online() -> list[Row]:
     start = time.process_time()
     for _ in range(runs):
         values = np.clip(rng.normal(40, 15, updates), 0, 100)
-        moments = OnlineMoments((0.0, 100.0), Gaussian(1.0), 1024)
-        median = OnlineQuantiles(0.5, (0.0, 100.0), Gaussian(1.0), 1024, bins=128)
+        moments = OnlineMoments((0.0, 100.0), Gaussian(1.0), 1024).open(BUDGET)
+        median = OnlineQuantiles(0.5, (0.0, 100.0), Gaussian(1.0), 1024, bins=128).open(BUDGET)
         for value in values:
             found, (middle,) = moments.update(value), median.update(value)
         errors["mean"].append(found.mean.value - values.mean())

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from benchmarks.rows import Row, at_most, printed
+from discreet import Budget
 from discreet.core.grid import Array
 from discreet.mechanisms import Laplace
 from discreet.sequential import (
@@ -60,9 +61,9 @@ def frequencies(exact: Array, epsilon: float) -> float:
     return float(np.mean([relative(one.values, exact) for one in found]))
 
 
-def followed(exact: Array, stream: SeriesStream) -> float:
+def followed(exact: Array, described: SeriesStream) -> float:
     """The error of a stream, which follows several copies of the series side by side."""
-    found = []
+    found, stream = [], described.open(Budget(1.0))
     for number in exact:
         places = np.repeat(np.arange(RUNS), int(number))
         found.append(stream.update(np.ones(len(places)), places))

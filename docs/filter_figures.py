@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import signal
 
+from discreet import Budget
 from discreet.mechanisms import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.columns import ConfidenceInterval
@@ -24,9 +25,10 @@ def filters() -> Figure:
     better_placement(SMOOTH).plot(left)
     times = np.arange(200)
     people = np.random.default_rng(0).poisson(4 + 3 * np.sin(times / 25))
-    stream = FilterStream(SMOOTH, Gaussian(2.0), bits=DeterministicBits(0))
+    described = FilterStream(SMOOTH, Gaussian(2.0))
+    stream = described.open(Budget(3.0, 1e-6), bits=DeterministicBits(0))
     released = np.array([float(stream.update(np.ones(count))) for count in people])
-    half = 2 * np.array([stream.stddev(int(time) + 1) for time in times])
+    half = 2 * np.array([described.stddev(int(time) + 1) for time in times])
     draw_band(right, times, released, ConfidenceInterval(released - half, released + half))
     right.lines[0].set_label("released, with two standard deviations")
     right.plot(times, signal.lfilter(SMOOTH.b, SMOOTH.a, people), "k:", label="exact, of invented people")

@@ -35,7 +35,7 @@ def lowest_frequencies(ax: Axes) -> None:
 
 def fast(ax: Axes) -> None:
     """One time after the other."""
-    stream = FAST(TIMES, Laplace(1 / EPSILON), samples=40, bits=DeterministicBits(0))
+    stream = FAST(TIMES, Laplace(1 / EPSILON), samples=40).open(Budget(EPSILON), bits=DeterministicBits(0))
     found, errors = [], []
     for number in truth():
         found.append(stream.update(np.ones(int(number)))[0])

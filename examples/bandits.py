@@ -11,6 +11,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from discreet import Budget
 from discreet.sequential import (
     KLUCB,
     UCB1,
@@ -30,12 +31,12 @@ EPSILON, RUNS = 1.0, 32
 
 def main(to: Path | None = None, rounds: int = 2000) -> dict[str, float]:
     """The mean regret of each agent, drawn to a file where one is given."""
-    bit = BernoulliCurator(EPSILON)
+    bit, budget = BernoulliCurator(EPSILON), Budget(EPSILON)
     pairs = {
-        "LDP-UCB-L": (LaplaceUCB(10, epsilon=EPSILON, runs=RUNS), LaplaceCurator(EPSILON)),
-        "LDP-UCB-B": (UCB1(10, runs=RUNS), bit),
-        "KL-UCB on bits": (KLUCB(10, runs=RUNS), bit),
-        "Thompson sampling on bits": (ThompsonSampling(10, runs=RUNS), bit),
+        "LDP-UCB-L": (LaplaceUCB(10, epsilon=EPSILON, runs=RUNS), LaplaceCurator(EPSILON).open(budget)),
+        "LDP-UCB-B": (UCB1(10, runs=RUNS), bit.open(budget)),
+        "KL-UCB on bits": (KLUCB(10, runs=RUNS), bit.open(budget)),
+        "Thompson sampling on bits": (ThompsonSampling(10, runs=RUNS), bit.open(budget)),
         "Thompson sampling, not private": (ThompsonSampling(10, runs=RUNS), None),
     }
     figure, found = Figure(layout="constrained"), {}

@@ -3,8 +3,9 @@
     python -m tests.ways [--all] [word of a name ...]
 
 Each way is printed with the frames that lead to its three doors, marked: the permit, which is paid, the question that
-is asked of it, and the noise. Above them is how many frames lie between the user and the noise, and how many calls of
-functions of this library the whole takes. With `--all`, every call before the noise is printed.
+is asked of it or the stream that it opens, and the noise. Above them is how many frames lie between the user and the
+noise, and how many calls of functions of this library the whole takes. With `--all`, every call before the noise is
+printed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from discreet.core.budget import Budget
 
 HOME = str(Path(discreet.__file__).parent)
 PAYS = ("permit", "reserve")  # what a function that pays is called
+ASKS = ("ask", "open")  # what a permit does for what was paid: answer a question, or open what goes on
 NO_NOISE = tuple(f"noise/{name}.py" for name in ("system_bits", "bernoulli", "dealing", "request", "uniform"))
 SEED = 1
 
@@ -39,7 +41,7 @@ class Call:
 
     @property
     def mark(self) -> str | None:
-        """Whether it is one of the three doors: the last name of a function says what it does, a room what it holds.
+        """Whether it is one of the doors: the last name of a function says what it does, a room what it holds.
 
         Bits, coins and shuffles are no noise: public choices and secret samples are drawn with them.
         """
@@ -48,7 +50,7 @@ class Call:
             return "noise"
         if name in PAYS and not self.file.startswith("core/"):
             return "permit"
-        return "ask" if name == "ask" and self.function.startswith("Permit.") else None
+        return name if name in ASKS and self.function.startswith("Permit.") else None
 
     def __str__(self) -> str:
         return f"{'  ' * self.depth}{self.file}: {self.function}" + (f"  <-- {self.mark}" if self.mark else "")
@@ -163,10 +165,9 @@ def graph_release() -> Any:
 def counter_update() -> Any:
     """One update of a counter that is paid for."""
     from discreet.mechanisms import Laplace
-    from discreet.sequential import StreamAccount, TreeCounter
+    from discreet.sequential import TreeCounter
 
-    counter = TreeCounter(100, Laplace(1.0))
-    return StreamAccount(Budget(1.0)).permit(counter, "visits").open(counter).update(1.0)
+    return TreeCounter(100, Laplace(1.0)).open(Budget(1.0), "visits").update(1.0)
 
 
 def training_step() -> Any:

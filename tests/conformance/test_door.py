@@ -64,7 +64,7 @@ def calls() -> Iterator[tuple[str, str, str]]:
     """Every call in the source: its file, the function that it is in, and what is called."""
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text()
-        if "reserve" in text or "Receipt" in text:
+        if any(word in text for word in ("reserve", "Receipt", "Grant")):
             yield from ((path.relative_to(SOURCE).as_posix(), *one) for one in _calls(ast.parse(text), ""))
 
 
@@ -87,6 +87,12 @@ def test_a_charge_is_reserved_in_one_function() -> None:
 def test_a_receipt_is_made_by_a_permit_or_for_reports_of_devices() -> None:
     found = {file for file, _, called in calls() if called == "Receipt"}
     assert found == {"trust/permit.py", "local/device_receipt.py"}
+
+
+def test_an_opening_is_made_by_a_permit_a_saved_state_or_an_open_stream_for_its_parts() -> None:
+    found = {(file, inside) for file, inside, called in calls() if called == "Grant"}
+    parts = {("trust/permit.py", "open"), ("sequential/saved_stream.py", "resume_stream")}
+    assert found == parts | {("sequential/continual_release.py", "_part")}
 
 
 def test_every_holder_is_here() -> None:

@@ -18,11 +18,11 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.sequential.continual_release import ContinualRelease
 from discreet.sequential.counters.tree_counter import TreeCounter
-from discreet.sequential.resumable import Resumable
 from tests.conformance import test_odd_values
 from tests.conformance.test_hostile_parameters import ODD, ODDER, fault
-from tests.conformance.walk import mechanisms, public_classes, randomizers
+from tests.conformance.walk import mechanisms, public_classes, randomizers, stream_trial, streams
 
 VALUES = [*ODD, *ODDER, Fraction(1, 3), np.float32(0.5), np.array(1.0), np.int64(3), [1], -5, 2**62]
 GIVEN = test_odd_values.GIVEN
@@ -31,6 +31,8 @@ NOTHING_PAID = SimpleNamespace(entries=lambda: ())
 
 def usual(kind: Any) -> dict[str, Any] | None:
     """Parameters that it is made with; none where it needs others than those of the walk."""
+    if issubclass(kind, ContinualRelease):
+        return {name: both[0] for name, both in stream_trial(kind).parameters.items()}
     parameters = inspect.signature(kind).parameters.items()
     needed = {name for name, one in parameters if one.default is one.empty}
     for noise in (Gaussian(1.0), Laplace(1.0)):
@@ -55,8 +57,7 @@ TRIED = tried()
 
 
 def test_everything_that_releases_or_reports_is_tried() -> None:
-    streams = {one for one in public_classes("sequential") if issubclass(one, Resumable)}
-    wanted = {*mechanisms(), *randomizers(), *streams}
+    wanted = {*mechanisms(), *randomizers(), *streams()}
     assert {one for one in wanted if not inspect.isabstract(one)} - set(TRIED) == set()
     assert len(TRIED) > 90
 

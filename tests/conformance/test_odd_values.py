@@ -26,7 +26,6 @@ import pandas as pd
 import discreet
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
 from discreet.core.events import Event, PureLoss
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
@@ -37,11 +36,11 @@ from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.sequential.bandits.linear_ucb import LinearUCB
+from discreet.sequential.continual_release import ContinualRelease
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.transfer_function import TransferFunction
 from discreet.sequential.series.series_stream import SeriesStream
@@ -49,7 +48,8 @@ from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
 from tests.conformance import test_statistics
-from tests.conformance.walk import for_each, learner_trial
+from tests.conformance.walk import for_each, learner_trial, stream_trial, streams
+from tests.sequential.trial import opened
 
 
 class Failing(float):
@@ -163,7 +163,9 @@ def public() -> Iterator[tuple[str, Any]]:
 
 
 def takes(found: Any) -> set[str]:
-    """The parameters by which it, or one of its methods, takes records."""
+    """The parameters by which it, or one of its methods, takes records; a stream does so once it is open."""
+    if inspect.isclass(found) and issubclass(found, ContinualRelease):
+        return {"value"}
     methods = [getattr(found, name, None) for name in METHODS] if inspect.isclass(found) else []
     parts = [part for part in (found, *methods) if callable(part) and not isinstance(part, type(Event))]
     return {name for part in parts for name in _parameters(part)} & NAMES
@@ -388,6 +390,7 @@ def test_evaluations_take_odd_values_for_missing_ones() -> None:
 # Streams: one update after the other, and several people's values in one.
 
 LONG = 128
+LONGER: dict[str, Any] = {"horizon": LONG, "rounds": LONG, "runs": None}
 GIVEN: dict[str, Any] = {
     "horizon": LONG,
     "noise": Gaussian(1.0),
@@ -406,20 +409,21 @@ GIVEN: dict[str, Any] = {
 
 
 def made(kind: Any, **more: Any) -> Any:
-    """A new one with bits that can be drawn again, and Laplace noise where it takes no other."""
+    """A new one with bits that can be drawn again; a stream is set as for its own trial, for many updates."""
+    if issubclass(kind, ContinualRelease):
+        trial = stream_trial(kind)
+        long = {name: value for name, value in LONGER.items() if name in trial.parameters}
+        return opened(trial.described(**long | more), DeterministicBits(5))
     parameters = inspect.signature(kind).parameters
     needed = {name: GIVEN[name] for name, one in parameters.items() if one.default is one.empty}
-    bits = {"bits": DeterministicBits(5)} if "bits" in parameters else {}
-    try:
-        return kind(**needed, **bits, **more)
-    except ParameterError:
-        return kind(**{**needed, "noise": Laplace(1.0)}, **bits, **more)
+    return kind(**needed, **more)
 
 
-STREAMS = [one for name, one in TAKES.items() if hasattr(one, "update") and not issubclass(one, SeriesStream)]
-SERIES = [one for name, one in TAKES.items() if inspect.isclass(one) and issubclass(one, SeriesStream)]
-CURATORS = [one for name, one in TAKES.items() if hasattr(one, "privatise")]
-MAPS = [one for name, one in TAKES.items() if inspect.isfunction(getattr(one, "unit", None))]
+OPENED = {kind: type(made(kind)) for kind in streams()}
+STREAMS = [kind for kind, one in OPENED.items() if hasattr(one, "update") and not issubclass(kind, SeriesStream)]
+SERIES = [kind for kind in OPENED if issubclass(kind, SeriesStream)]
+CURATORS = [kind for kind, one in OPENED.items() if hasattr(one, "privatise")]
+MAPS = [one for one in TAKES.values() if inspect.isfunction(getattr(one, "unit", None)) and one not in OPENED]
 VALUES = list(itertools.chain.from_iterable((0.5, odd) for odd in ODD))[:LONG]
 NEUTRAL = list(itertools.chain.from_iterable((0.5, math.nan) for _ in ODD))[:LONG]
 
@@ -469,7 +473,7 @@ def test_series_take_odd_values_and_places_for_missing_ones(kind: Any) -> None:
 
 @for_each(CURATORS)
 def test_curators_take_odd_rewards_for_missing_ones(kind: Any) -> None:
-    context = {"context": [0.5, 0.5]} if "context" in inspect.signature(kind.privatise).parameters else {}
+    context = {"context": [0.5, 0.5]} if "context" in inspect.signature(OPENED[kind].privatise).parameters else {}
 
     def act(values: list[Any]) -> Any:
         curator = made(kind)

@@ -12,8 +12,10 @@ from sklearn.base import BaseEstimator
 
 import discreet
 from discreet.core.events import NoPromise
+from discreet.sequential.continual_release import ContinualRelease
 from tests.learners.trial import LearnerTrial
 from tests.narrow import here
+from tests.sequential.trial import StreamTrial
 
 ON_A_GPU = {"discreet.deep.forms.gpu_norms", "discreet.deep.forms.gpu_sums"}
 
@@ -42,7 +44,7 @@ def for_each(found: Iterable[Any]) -> Callable[[Callable[[Any], None]], Callable
 
         test.__name__, test.__qualname__, test.__doc__ = claim.__name__, claim.__qualname__, claim.__doc__
         test.__module__ = claim.__module__
-        vars(test)["about"] = every
+        vars(test)["about"], vars(test)["claim"] = every, claim
         return test
 
     return made
@@ -111,3 +113,16 @@ def statistics() -> list[Any]:
         if {"data", "epsilon"} <= set(inspect.signature(function).parameters)
         if inspect.signature(function).parameters["data"].annotation != "PrivateData"
     ]
+
+
+def streams() -> list[type[Any]]:
+    """Every description, in every room, of which a permit opens an object that goes on."""
+    found = (kind for room in rooms() for kind in public_classes(room))
+    return [kind for kind in found if issubclass(kind, ContinualRelease) and not inspect.isabstract(kind)]
+
+
+def stream_trial(kind: type[Any]) -> StreamTrial:
+    """How a stream is tried: as its own test file says; by its name, where a file has several."""
+    brought = mirror(kind)
+    found: StreamTrial = brought.TRIALS[kind.__name__] if hasattr(brought, "TRIALS") else brought.TRIAL
+    return found

@@ -6,6 +6,7 @@ from tests.mutants.mutant import of
 
 DOOR = "conformance/test_door.py"
 STREAMS = "sequential/test_stream_account.py"
+WALK = "conformance/test_streams.py"
 PERMITS = "trust/test_permit.py"
 
 MUTANTS = [
@@ -24,10 +25,29 @@ MUTANTS = [
     ),
     *of(
         "trust/permit",
-        ("if stream is not self._described:", "if False:"),
+        ('if getattr(own, "identity", None) != description.identity:', "if False:"),
         ("        self._take(self._plan)\n        self.commit", "        self.commit"),
-        ("        stream.receipt = self.receipt\n", ""),
+        (".bits, self.receipt))", ".bits, None))"),
         tests=STREAMS,
+    ),
+    *of("trust/grant", ("        self._taken = True\n", ""), tests=WALK),
+    *of("trust/holder", ('if hasattr(plan, "opened") and not self.opens:', "if False:"), tests=STREAMS),
+    *of("trust/holder", ("        plan = self._own(plan)\n", ""), tests=f"{STREAMS} {WALK}"),
+    *of(
+        "sequential/continual_release",
+        ("if not isinstance(grant, Grant):", "if False:"),
+        ("        grant.take()\n", ""),
+        ("return copy.deepcopy(dataclasses.replace(self))", "return self"),
+        tests=WALK,
+    ),
+    *of("core/exact", ("return exact + noise", "return exact"), tests="sequential/counters/test_tree_counter.py"),
+    *of(  # a counter that keeps what it saw beside its exact sums
+        "sequential/counters/tree_counter",
+        (
+            "        self._clock[streams] = time\n",
+            "        self._clock[streams] = time\n        self.seen = steps.copy()\n",
+        ),
+        tests=f"{WALK}::test_exact_sums_leave_a_stream_with_noise_alone",
     ),
     *of(
         "trust/permit",

@@ -15,31 +15,39 @@ MUTANTS = [
         ("return all(_has(value, name) for name in _members(protocol))", "return True"),
         tests=ODD,
     ),
-    *of("sequential/resumable", ("        check_constructor(cls, given, named)\n", ""), tests=ODD),
+    *of(
+        "sequential/continual_release",
+        ("class ContinualRelease(CheckedParameters, ABC)", "class ContinualRelease(ABC)"),
+        tests=ODD,
+    ),
+    *of(
+        "sequential/continual_release",
+        ("        return 1\n", "        return 9\n"),
+        tests="sequential/series/test_windowed_fast.py",
+    ),
     *of(
         "sequential/counters/tree_counter",
-        ("not ((streams >= 0) & (streams < len(self.clock))).all()", "not (streams < len(self.clock)).all()"),
+        ("not ((streams >= 0) & (streams < len(self._clock))).all()", "not (streams < len(self._clock)).all()"),
         ('streams.dtype.kind not in "iu" or', "False or"),
     ),
     *of(
         "sequential/series/series_stream",
         ("max(1, moved if norm", "max(1, moved if True or norm"),
         ("self._moved(each, both) // (2 if self._apart else 1)", "self._moved(each, both)"),
-        tests="sequential/test_prices.py",
+        tests="sequential/series/test_fast.py",
     ),
     *of(
         "sequential/series/fast",
-        ("return min(self.contributions, self._together)", "return self.contributions"),
+        ("return min(self.times, self.membership.rows(self.noise.norm, self.each, self.both))", "return self.times"),
         tests="sequential/test_stream_account.py",
     ),
     *of(
         "sequential/filters/filter_stream",
         ("return min(self.contributions, max(1, math.floor(covered)))", "return self.contributions"),
         (
-            "placement.gain / (placement.before.event_gain(1) * units)",
-            "placement.gain / placement.before.event_gain(1)",
+            "self.placed.gain / (self.placed.before.event_gain(1) * units)",
+            "self.placed.gain / self.placed.before.event_gain(1)",
         ),
-        tests="sequential/test_prices.py",
     ),
     *of(
         "sequential/stream_account",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import of
 
-PRICES = "sequential/test_prices.py"
+PRICES = "conformance/test_streams.py"
 LEDGER = "service/cli/test_ledger_command.py"
 ODD = "conformance/test_hostile_parameters.py::test_every_parameter_of_a_learner_takes_any_value"
 
@@ -17,12 +17,12 @@ MUTANTS = [
     ),
     *of(
         "sequential/series/windowed_fast",
-        ("return 2 * each", "return each"),
+        ("return 2 * self.each", "return self.each"),
         tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[WindowedFAST]",
     ),
     *of(
         "sequential/series/w_event",
-        ("moved = memberships * neighbors.reach * bound.radius", "moved = memberships * bound.radius"),
+        ("self.memberships * self.neighbors.reach * self.bound", "self.memberships * self.bound"),
         tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[BudgetAbsorption]",
     ),
     *of(
@@ -34,7 +34,7 @@ MUTANTS = [
     *of(
         "sequential/stream_account",
         ('unit.kind == "node" and unit.column is None', 'unit.kind == "node" and unit.column is not None'),
-        ("self.ledger.unit or RECORD, stream.secret)", "self.ledger.unit or RECORD, True)"),
+        ("return self.bits.secret", "return True"),
     ),
     *of(
         "service/cli/receipt_command",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import of
 
 WALK = "conformance/test_changing_classes.py"
-SAVED = "sequential/test_saved_stream.py conformance/test_saved_streams.py"
+SAVED = "sequential/test_saved_stream.py conformance/test_streams.py"
 FORKS = "trust/test_forks.py"
 
 MUTANTS = [
@@ -18,15 +18,13 @@ MUTANTS = [
         ("if inspect.isgeneratorfunction(method) or inspect.iscoroutinefunction(method):", "if False:"),
     ),
     *of(
-        "sequential/resumable",
-        ('BITS = "bits"', 'BITS = "streams"'),
-        ("        bound.apply_defaults()\n", ""),
+        "sequential/continual_release",
+        ("int(value))\n        self.check()", "int(value))"),
         ("(found.shape, found.dtype) != (wanted, like.dtype)", "found.dtype != like.dtype"),
         ("(found.shape, found.dtype) != (wanted, like.dtype)", "found.shape != wanted"),
         ("(found >= 0) & (found <= most)", "found <= most"),
-        ("        if self.closed:\n", "        if False:\n"),
-        ("        self.begun = True\n", ""),
-        ("identity((type(self).__qualname__, self.parameters))", "identity(type(self).__qualname__)"),
+        ("        if self._closed:\n", "        if False:\n"),
+        ("return identity((type(self).__qualname__, self.parameters))", "return identity(type(self).__qualname__)"),
         tests=SAVED,
     ),
     *of(
@@ -34,16 +32,15 @@ MUTANTS = [
         ("or about.st_nlink != 1:", "or False:"),
         ("Path(os.path.realpath(path))", "Path(path)"),
         ("    if form != FORM:\n", "    if False:\n"),
-        ("            stream.closed = False\n            raise", "            raise"),
+        ("            stream._closed = False\n            raise", "            raise"),
         ("            os.unlink(path)\n", ""),
-        ("stream.closed, stream.begun = False, True", "stream.begun = True"),
-        ("if stream.begun and not stream.closed:", "if False:"),
-        ("                claimed.rename(path)\n", "                claimed.unlink()\n"),
+        ("            claimed.rename(path)\n", "            claimed.unlink()\n"),
+        ("if not bits.secret and (receipt is None or receipt.secret):", "if False:"),
         tests=SAVED,
     ),
     *of(
         "sequential/counters/tree_counter",
-        ('fitting(state, "sums", self._sums)', 'state["sums"]'),
+        ('fitting(state, "sums", self._sums.saved())', 'state["sums"]'),
         ("    @exclusive\n    def add", "    def add"),
         tests=f"{SAVED} {WALK}",
     ),

@@ -21,6 +21,7 @@ from discreet.sequential.reading import (
     update_of,
     values_of,
 )
+from tests.sequential.trial import opened
 
 ODD: list[Any] = ["?", "", None, [], {}, 3j, object(), 10**400, [[1.0]], np.timedelta64(5, "s")]
 
@@ -36,7 +37,7 @@ def test_an_update_has_the_shape_of_its_counter_whatever_is_given() -> None:
         same(update_of([odd, 0.5], 2), [math.nan, 0.5])
     same(update_of([0.5], 1), math.nan)
     same(update_of(np.array([0.5]), 1), [0.5])
-    counter = TreeCounter(4, Laplace(1.0), size=2)
+    counter = opened(TreeCounter(4, Laplace(1.0), size=2))
     with pytest.raises(ParameterError, match=r"updates of shape \(1, 3\)"):
         counter.update(np.zeros(3))
     assert counter.update([0.0, 1.0, 2.0]).shape == (2,)

@@ -8,7 +8,7 @@ import discreet
 import discreet.sequential
 
 ROOM = Path(discreet.__file__).parent / "sequential"
-CHOOSE = {"environments.py", "exp3.py", "linear_arms.py", "simulation.py", "thompson.py"}
+CHOOSE = {"environments.py", "randomized_agents.py", "simulation.py"}
 
 
 def test_only_agents_and_invented_users_draw_from_numpy() -> None:

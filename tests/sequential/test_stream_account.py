@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
@@ -16,17 +17,20 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Schema
 from discreet.sequential import (
     FAST,
+    BernoulliCurator,
     EpisodeSums,
     GramSums,
-    OnlineMoments,
+    LaplaceCurator,
     RunningSums,
     StreamAccount,
     TreeCounter,
     resume_stream,
     save_stream,
 )
+from discreet.trust.private_data import PrivateData
 
 
 def test_each_stream_pays_its_event_and_more_is_refused() -> None:
@@ -38,21 +42,31 @@ def test_each_stream_pays_its_event_and_more_is_refused() -> None:
     ]
     for stream in streams:
         ledger = MemoryLedger(Budget(1.0, 2e-6))
-        assert StreamAccount(ledger).permit(stream, "a trial").open(stream) is stream
+        stream.open(ledger, "a trial")
         assert ledger.entries()[0].event == stream.event
         with pytest.raises(BudgetExceeded):
-            StreamAccount(ledger).permit(stream, "another")
+            stream.open(ledger, "another")
+
+
+def test_a_curator_costs_no_more_than_its_epsilon_whatever_that_is() -> None:
+    for epsilon in (0.1, 0.3, 0.7, 1 / 3, 1.1, 3.3, 17.77):
+        for curator in (
+            LaplaceCurator(epsilon),
+            BernoulliCurator(epsilon),
+            EpisodeSums(epsilon),
+            RunningSums(2, 9, epsilon),
+        ):
+            curator.open(Budget(epsilon))
+        GramSums(2, 9, epsilon).open(Budget(epsilon, 1e-6))
 
 
 def test_a_key_opens_one_stream_which_is_resumed_without_another_charge(tmp_path: Path) -> None:
-    ledger = MemoryLedger(Budget(1.0))
-    first, second = (TreeCounter(10, Laplace(1.0)) for _ in range(2))
-    StreamAccount(ledger).permit(first, "visits", key="2026").open(first)
+    ledger, visits = MemoryLedger(Budget(1.0)), TreeCounter(10, Laplace(1.0))
+    stream = visits.open(ledger, "visits", key="2026")
     with pytest.raises(NotPermitted, match="opened under the key '2026' before"):
-        StreamAccount(ledger).permit(second, "visits", key="2026")
-    save_stream(first, tmp_path / "state")
-    resume_stream(second, tmp_path / "state")
-    second.update(1.0)
+        visits.open(ledger, "visits", key="2026")
+    save_stream(stream, tmp_path / "state")
+    resume_stream(visits, tmp_path / "state").update(1.0)
     assert len(ledger.entries()) == 1
 
 
@@ -67,7 +81,7 @@ def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> Non
             StreamAccount(ledger).permit(TreeCounter(10, Laplace(1.0), contributions=2), "visits")
         assert ledger.entries() == ()
     paid = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, units[0])
-    StreamAccount(paid).permit(stream := TreeCounter(10, Laplace(1.0), contributions=3), "visits").open(stream)
+    TreeCounter(10, Laplace(1.0), contributions=3).open(paid, "visits")
     assert len(paid.entries()) == 1
 
 
@@ -78,23 +92,14 @@ def test_an_account_of_users_opens_series_only_where_the_price_is_for_rows_that_
     with pytest.raises(NotPermitted, match="the price of the stream is for 1"):
         StreamAccount(ledger).permit(FAST(20, Laplace(20.0), 1, contributions=3), "visits")
     assert ledger.entries() == ()
-    StreamAccount(ledger).permit(stream := FAST(20, Gaussian(20.0), 20, contributions=9), "visits").open(stream)
+    FAST(20, Gaussian(20.0), 20, contributions=9).open(ledger, "visits")
 
 
-def test_a_stream_from_known_bits_says_so_in_the_ledger() -> None:
-    known = DeterministicBits(0)
-    streams: list[Any] = [
-        TreeCounter(10, Laplace(1.0), bits=known),
-        OnlineMoments((0, 1), Gaussian(9.0), bits=known),
-        FAST(9, Laplace(1.0), 3, bits=known),
-        EpisodeSums(1.0, bits=known),
-        RunningSums(3, 100, 1.0, bits=known),
-        GramSums(2, 100, 1.0, 1e-6, bits=known),
-    ]
-    for stream in (*streams, TreeCounter(10, Laplace(1.0))):
-        ledger = MemoryLedger(Budget(1.0, 2e-6))
-        StreamAccount(ledger).permit(stream, "a trial").open(stream)
-        assert ledger.entries()[0].secret is (stream not in streams)
+def test_a_stream_from_known_bits_says_so_in_the_ledger_and_on_its_receipt() -> None:
+    for bits, secret in ((DeterministicBits(0), False), (None, True)):
+        ledger = MemoryLedger(Budget(1.0))
+        receipt = TreeCounter(10, Laplace(1.0)).open(ledger, bits=bits).receipt
+        assert (ledger.entries()[0].secret, receipt.secret if receipt else None) == (secret, secret)
 
 
 def test_nodes_whose_edges_nobody_limits_pay_for_no_stream() -> None:
@@ -103,30 +108,47 @@ def test_nodes_whose_edges_nobody_limits_pay_for_no_stream() -> None:
         StreamAccount(nodes).permit(TreeCounter(10, Laplace(1.0)), "new edges")
     assert nodes.entries() == ()
     edges = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("edge"))
-    StreamAccount(edges).permit(stream := TreeCounter(10, Laplace(1.0)), "new edges").open(stream)
+    TreeCounter(10, Laplace(1.0)).open(edges, "new edges")
 
 
 def test_a_budget_alone_is_an_account_in_memory_and_anything_else_is_none() -> None:
-    account, stream = StreamAccount(Budget(1.0)), TreeCounter(10, Laplace(1.0))
-    permit = account.permit(stream, "visits")
-    assert permit.open(stream).receipt == permit.receipt
+    account, visits = StreamAccount(Budget(1.0)), TreeCounter(10, Laplace(1.0))
+    permit = account.permit(visits, "visits")
+    assert permit.open(visits).receipt == permit.receipt
     with pytest.raises(BudgetExceeded):
-        account.permit(TreeCounter(10, Laplace(1.0)), "visits")
+        account.permit(visits, "visits")
     with pytest.raises(ParameterError, match=r"the account is 1\.0.*SqliteLedger.open\(path\)"):
-        StreamAccount(1.0)  # type: ignore[arg-type]
+        visits.open(1.0)  # type: ignore[arg-type]
 
 
 def test_a_permit_opens_the_stream_that_it_was_made_for_and_once() -> None:
-    account, stream = StreamAccount(Budget(1.0)), TreeCounter(10, Laplace(1.0))
-    permit = account.permit(stream, "visits")
+    account, visits = StreamAccount(Budget(1.0)), TreeCounter(10, Laplace(1.0))
+    permit = account.permit(visits, "visits")
     with pytest.raises(NotPermitted, match="does not pay for TreeCounter"):
-        permit.open(TreeCounter(10, Laplace(1.0)))
-    permit.open(stream)
+        permit.open(TreeCounter(10, Laplace(0.5)))
+    stream = permit.open(visits)
     (entry,) = account.ledger.entries()
     assert (stream.receipt, entry.committed) == (permit.receipt, True)
     assert (permit.receipt.key, permit.receipt.head) == (entry.key, account.ledger.head)
     with pytest.raises(UnplannedRelease):
-        permit.open(stream)
+        permit.open(visits)
+
+
+def test_the_permit_of_a_table_is_refused_for_a_stream_before_any_charge() -> None:
+    data = PrivateData.of(np.ones((9, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0))
+    with pytest.raises(NotPermitted, match=r"a PrivateData opens nothing that goes on.*StreamAccount"):
+        data.permit(TreeCounter(10, Laplace(1.0)), "visits")
+    assert data.ledger.entries() == ()
+
+
+def test_a_permit_for_something_else_opens_no_stream() -> None:
+    data = PrivateData.of(np.ones((9, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0))
+    visits = TreeCounter(10, Laplace(1.0))
+    with (
+        data.permit(visits.event, "visits") as permit,
+        pytest.raises(NotPermitted, match="does not pay for TreeCounter"),
+    ):
+        permit.open(visits)
 
 
 def test_a_price_alone_opens_no_stream() -> None:

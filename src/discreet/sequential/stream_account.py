@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol, Self
 
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.noise.system_bits import system_bits
 from discreet.trust.holder import Holder
-from discreet.trust.permit import Description, OpenedStream, Promise
+from discreet.trust.permit import Description, Openable, Promise
 
 ASKED = "open a stream"
 PARTIAL = ("attribute", "position")  # units that are less than a record
 
 
-class PaidStream(OpenedStream, Protocol):
+class PaidStream(Openable[Any], Protocol):
     """What releases again and again, at a price that is known beforehand."""
 
-    @property
-    def secret(self) -> bool:
-        """Whether the noise is secret."""
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """The relation that the price speaks of."""
+    neighbors: Neighbors
 
     @property
     def rows(self) -> int:
         """How many rows of a unit the price is for, wherever they are."""
 
+    def copied(self) -> Self:
+        """The same, which nobody else can change."""
+
 
 @dataclass(frozen=True)
 class StreamPromise:
-    """Whom a stream protects: its neighbors, and the units of the account that pays."""
+    """Whom a stream protects, its neighbors and the units of the account that pays, and where its noise comes from."""
 
     neighbors: Neighbors
     unit: Unit
-    secret: bool
+    bits: Bits
+
+    @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self.bits.secret
 
 
 class StreamAccount(Holder):
@@ -52,38 +56,53 @@ class StreamAccount(Holder):
     and move a sum farther than three that are apart: the price has to be for that (`rows`).
 
     `permit(stream, purpose)` charges all releases, or raises `BudgetExceeded`; `NotPermitted`, where the account speaks
-    of other neighbors or larger units, or a stream was opened under the key already. `Permit.open` then gives the
-    stream. One that was saved is resumed, without another charge.
+    of other neighbors or larger units, or a stream was opened under the key already. `Permit.open` then gives the one
+    object that takes updates. One that was saved is resumed, without another charge.
 
     Parameters
     ----------
     ledger : Ledger or Budget
         The account. A budget alone is an account in memory, for as many streams as it pays.
+    bits : Bits, optional
+        Where the noise of its streams comes from; secret bits of this process by default.
 
     Examples
     --------
     >>> from discreet.mechanisms import Laplace
     >>> from discreet.sequential import TreeCounter
-    >>> account, counter = StreamAccount(Budget(1.0)), TreeCounter(100, Laplace(1.0))
-    >>> account.permit(counter, "visits").open(counter) is counter
-    True
+    >>> account, visits = StreamAccount(Budget(1.0)), TreeCounter(100, Laplace(1.0))
+    >>> counter = account.permit(visits, "visits").open(visits)
+    >>> counter.update(1.0).shape
+    ()
     >>> account.ledger.balance().certified, counter.receipt.purpose
     (1.0, 'visits')
     """
 
-    def __init__(self, ledger: Ledger | Budget) -> None:
+    opens: ClassVar[bool] = True
+
+    def __init__(self, ledger: Ledger | Budget, bits: Bits | None = None) -> None:
         self.ledger: Ledger = MemoryLedger(ledger) if isinstance(ledger, Budget) else ledger
+        self._bits = checked_bits(ASKED, bits)
         if not hasattr(self.ledger, "reserve"):
             remedy = "Give a ledger: SqliteLedger.open(path), or a Budget(1.0) for this process alone."
             raise ParameterError(ASKED, f"the account is {ledger!r:.80}", remedy)
 
-    def _promise(self, plan: Event | Description) -> Promise:
-        stream = _stream(plan)
-        return StreamPromise(stream.neighbors, self.ledger.unit or RECORD, stream.secret)
+    def _own(self, plan: Event | Description) -> Description:
+        """A copy of the stream; a price alone does not say whom it protects."""
+        names = ("copied", "event", "identity", "neighbors", "opened", "rows", "terms")
+        if not all(hasattr(plan, name) for name in names):
+            raise ParameterError(ASKED, f"the plan is {plan!r:.80}", "Give the stream itself as the plan.")
+        own: PaidStream = plan.copied()  # type: ignore[union-attr]
+        own.identity  # noqa: B018 - refused here, where nothing is charged yet, if there is none
+        return own
 
-    def _check_plan(self, plan: Event | Description, purpose: str, key: str | None) -> None:
+    def _promise(self, plan: Any) -> Promise:
+        return StreamPromise(plan.neighbors, self.ledger.unit or RECORD, self._bits)
+
+    def _check_plan(self, plan: Any, purpose: str, key: str | None) -> None:
         """Refuse a stream that is not for the neighbors and the units of the account."""
-        stream, unit, neighbors = _stream(plan), self.ledger.unit, self.ledger.neighbors
+        stream: PaidStream = plan
+        unit, neighbors = self.ledger.unit, self.ledger.neighbors
         if neighbors not in (None, stream.neighbors):
             obstacle = f"the account is for {neighbors} and the stream for {stream.neighbors}"
             raise NotPermitted(ASKED, obstacle, "Make the stream for the neighbors of the account.")
@@ -103,8 +122,9 @@ class StreamAccount(Holder):
         return NotPermitted(ASKED, f"a stream was opened under the key {key!r} before", remedy)
 
 
-def _stream(plan: Event | Description) -> PaidStream:
-    """The stream that is to be paid for; a price alone does not say whom it protects."""
-    if not all(hasattr(plan, name) for name in ("event", "terms", "neighbors", "rows", "secret")):
-        raise ParameterError(ASKED, f"the plan is {plan!r:.80}", "Give the stream itself as the plan.")
-    return plan  # type: ignore[return-value]
+def checked_bits(asked: str, bits: Bits | None) -> Bits:
+    """Where noise comes from: secret bits of this process, where nothing else is given."""
+    found = system_bits() if bits is None else bits
+    if not (hasattr(found, "secret") and hasattr(found, "words")):
+        raise ParameterError(asked, f"the bits are {bits!r:.80}", "Leave them out: noise is secret then.")
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Event, written
@@ -37,6 +37,7 @@ class Holder:
     """
 
     ledger: Ledger
+    opens: ClassVar[bool] = False  # whether its permits open what goes on, such as a stream
 
     def permit(
         self,
@@ -61,7 +62,11 @@ class Holder:
         analyst, waiver : str, optional
             Public. Who asks; the owner's reason for a release without a promise.
         """
+        plan = self._own(plan)
         event = plan if isinstance(plan, Event) else plan.event
+        if hasattr(plan, "opened") and not self.opens:
+            obstacle = f"a {type(self).__name__} opens nothing that goes on"
+            raise NotPermitted(purpose, obstacle, "Pay for a stream from a `StreamAccount` of the same ledger.")
         purpose, promise = self._full(purpose), self._promise(plan)
         if self.ledger.neighbors is None:  # else the ledger does so
             check_relation(event, promise.neighbors, purpose)
@@ -81,6 +86,10 @@ class Holder:
         return Permit(
             promise, self.ledger, charge, event, purpose, keyed=keyed, described=described, records=self._records
         )
+
+    def _own(self, plan: Event | Description) -> Event | Description:
+        """The plan as it is paid for: a copy, where what is done to the given one later could matter."""
+        return plan
 
     def _full(self, purpose: str) -> str:
         return purpose

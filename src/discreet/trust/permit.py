@@ -22,9 +22,11 @@ from discreet.core.progress_bar import Progress, patient_bar
 from discreet.core.receipt import Participants, Receipt, stated
 from discreet.questions.question import Question
 from discreet.schema.schema import Schema
+from discreet.trust.grant import Grant
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
+Opened = TypeVar("Opened", covariant=True)
 RECENT = 256  # plans whose releases are remembered
 
 
@@ -53,13 +55,15 @@ class Description(Protocol):
         """All public parameters, in words."""
 
 
-class OpenedStream(Description, Protocol):
-    """What releases again and again, and knows its receipt once it is paid for."""
+class Openable(Description, Protocol[Opened]):
+    """What releases again and again: a description, from which the one object is made that does so."""
 
-    receipt: Receipt | None
+    @property
+    def identity(self) -> str:
+        """A digest of all public parameters."""
 
-
-S = TypeVar("S", bound=OpenedStream)
+    def opened(self, grant: Grant) -> Opened:
+        """The object that goes on; `grant` is taken by it."""
 
 
 class TrustModel(Protocol):
@@ -202,23 +206,25 @@ class Permit(Held):
         return self._read(*columns)
 
     @exclusive
-    def open(self, stream: S) -> S:
-        """The stream that this permit was made for, paid for and with its receipt; once.
+    def open(self, description: Openable[Opened]) -> Opened:
+        """The one object that does what this permit was made for, with its receipt; once.
 
-        The charge is committed before the first release, and a stream goes on after its permit.
+        The charge is committed before the first release, and the object goes on after its permit. What is opened is a
+        copy that was made when it was paid for.
 
         Parameters
         ----------
-        stream : counter, series, filter or curator of rewards
-            The one that was given as the plan.
+        description : counter, series, filter or curator of rewards
+            Public. What was given as the plan, or its equal.
         """
-        if stream is not self._described:
-            obstacle = f"it does not pay for {stream.terms}"
-            raise NotPermitted(self._purpose, obstacle, "Give the permit the stream itself as its plan.", KEPT)
+        own: Any = self._described
+        if getattr(own, "identity", None) != description.identity:
+            obstacle = f"it does not pay for {description.terms}"
+            raise NotPermitted(self._purpose, obstacle, "Give the permit the description itself as its plan.", KEPT)
         self._take(self._plan)
-        self.commit(stream.terms.encode())
-        stream.receipt = self.receipt
-        return stream
+        self.commit(own.terms.encode())
+        opened: Opened = own.opened(Grant(own, cast(Any, self._promise).bits, self.receipt))
+        return opened
 
     def pays_from(self, ledger: Ledger) -> bool:
         """Whether this account paid for it."""

@@ -11,11 +11,9 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.sequential.bandits.agent import Agent
-from discreet.sequential.bandits.exp3 import Exp3
 from discreet.sequential.bandits.kl_ucb import KLUCB
-from discreet.sequential.bandits.laplace_ucb import LaplaceUCB
-from discreet.sequential.bandits.thompson import ThompsonSampling
-from discreet.sequential.bandits.ucb1 import UCB1
+from discreet.sequential.bandits.randomized_agents import Exp3, ThompsonSampling
+from discreet.sequential.bandits.ucb import UCB1, LaplaceUCB
 
 AGENTS: list[Callable[..., Agent]] = [UCB1, KLUCB, LaplaceUCB, ThompsonSampling, Exp3]
 

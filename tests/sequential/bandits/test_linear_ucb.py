@@ -11,8 +11,10 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.gram_sums import GramSums
-from discreet.sequential.bandits.linear_arms import LinearArms, simulate_linear
 from discreet.sequential.bandits.linear_ucb import LinearUCB
+from discreet.sequential.bandits.simulators.environments import LinearArms
+from discreet.sequential.bandits.simulators.simulation import simulate_linear
+from tests.sequential.trial import opened
 
 THETA = np.array([0.7, 0.5, 0.1])
 
@@ -20,8 +22,8 @@ THETA = np.array([0.7, 0.5, 0.1])
 def test_bounds_hold_and_the_gram_matrix_is_as_regular_as_said() -> None:
     """In 200 runs of 300 rounds; the level of 0.05 allows ten runs to fail, and bounds are far from tight."""
     rng, arms = np.random.default_rng(0), LinearArms(THETA.tolist(), 5)
-    curator = GramSums(3, 300, 5.0, runs=200, bits=DeterministicBits(0))
-    agent, gram = LinearUCB(3, rounds=300, stddev=curator.stddev, runs=200), np.zeros((200, 3, 3))
+    curator = opened(GramSums(3, 300, 5.0, runs=200), DeterministicBits(0))
+    agent, gram = LinearUCB(3, rounds=300, stddev=curator.description.stddev, runs=200), np.zeros((200, 3, 3))
     failed = np.zeros(200, np.bool_)
     for _ in range(300):
         contexts = arms.contexts(200, rng)
@@ -38,8 +40,8 @@ def test_bounds_hold_and_the_gram_matrix_is_as_regular_as_said() -> None:
 
 def test_regret_grows_less_and_less_with_little_noise_and_exploration() -> None:
     """Of 10 runs with epsilon 100; the second half of 600 rounds costs less than two thirds of the first."""
-    curator = GramSums(3, 600, 100.0, runs=10, bits=DeterministicBits(0))
-    agent = LinearUCB(3, rounds=600, stddev=curator.stddev, width=0.1, runs=10)
+    curator = opened(GramSums(3, 600, 100.0, runs=10), DeterministicBits(0))
+    agent = LinearUCB(3, rounds=600, stddev=curator.description.stddev, width=0.1, runs=10)
     regret = simulate_linear(agent, LinearArms(THETA.tolist()), 600, curator, marks=2, random_state=0)
     first, both = regret.values.mean(axis=0)
     assert both - first < 2 / 3 * first

@@ -19,6 +19,10 @@ from discreet.sequential.counters.doubling_counter import DoublingCounter, Kind,
 from discreet.sequential.counters.square_root_counter import SquareRootCounter
 from discreet.sequential.counters.square_root_factor import square_root_factor
 from discreet.sequential.counters.tree_counter import TreeCounter, tree_factor
+from tests.sequential.trial import TIMES, CounterTrial, opened
+
+VALUES = {"first": (8, 16), "kind": ("square_root", "tree")}
+TRIAL = CounterTrial(DoublingCounter, VALUES, {"first": TIMES, "kind": "tree"})
 
 
 def tree_of(levels: int, norm: Norm, contributions: int) -> float:
@@ -45,14 +49,15 @@ def test_sums_go_on_over_all_counters_with_the_noise_of_each() -> None:
     """After 4 + 8 + 3 updates of 2,000 numbers; deviations are known to 1.6 %, and 8 % are allowed."""
     kinds: list[Kind] = ["square_root", "tree"]
     for kind in kinds:
-        counter = DoublingCounter(Gaussian(1.0), size=2000, first=4, kind=kind, bits=DeterministicBits(0))
-        assert counter.event == GaussianLoss(1.0)
+        described = DoublingCounter(Gaussian(1.0), size=2000, first=4, kind=kind)
+        counter = opened(described, DeterministicBits(0))
+        assert described.event == GaussianLoss(1.0)
         for time in range(1, 16):
             errors = counter.update(np.ones(2000)) - time
             assert counter.clock == time
-        assert errors.std() == pytest.approx(counter.stddev(15), rel=0.08)
-        assert abs(errors.mean()) < 5 * counter.stddev(15) / np.sqrt(2000)
-        assert counter.stddev(15) > counter.stddev(4) > 0
+        assert errors.std() == pytest.approx(described.stddev(15), rel=0.08)
+        assert abs(errors.mean()) < 5 * described.stddev(15) / np.sqrt(2000)
+        assert described.stddev(15) > described.stddev(4) > 0
 
 
 def test_each_counter_has_the_noise_of_one_by_itself() -> None:

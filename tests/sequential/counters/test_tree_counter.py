@@ -18,7 +18,10 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential.counters.tree_counter import TreeCounter, tree_factor
+from discreet.sequential.counters.tree_counter import OpenTree, TreeCounter, tree_factor
+from tests.sequential.trial import CounterTrial, opened
+
+TRIAL = CounterTrial(TreeCounter)
 
 RUNS = 40_000
 
@@ -44,7 +47,7 @@ def test_the_factor_is_the_farthest_that_any_unit_moves_all_nodes() -> None:
                 assert k > 1 or most == pytest.approx(factor)
 
 
-def releases(counter: TreeCounter, first: float) -> Array:
+def releases(counter: OpenTree, first: float) -> Array:
     """Two releases of many streams whose first updates are this number and 0."""
     streams = np.arange(RUNS)
     return np.hstack([counter.add(np.full((RUNS, 1), value), streams) for value in (first, 0.0)])
@@ -56,27 +59,27 @@ def test_an_audit_stands_and_refutes_two_thirds_of_the_noise() -> None:
     for kind, view in ((Gaussian, np.sum), (Laplace, np.max)):
         claim = kind(1.0).event
         for multiplier, holds in ((1.0, True), (2 / 3, False)):
-            found = [
-                view(releases(TreeCounter(3, kind(multiplier), streams=RUNS, bits=DeterministicBits(i)), first), axis=1)
-                for i, first in enumerate((0.0, 1e9))
-            ]
+            counters = [opened(TreeCounter(3, kind(multiplier), streams=RUNS), DeterministicBits(i)) for i in (0, 1)]
+            found = [view(releases(one, x), axis=1) for one, x in zip(counters, (0.0, 1e9), strict=True)]
             assert judged(claim, *found).holds is holds
 
 
 def test_releases_are_exact_sums_and_the_noise_of_as_many_nodes_as_time_has_ones() -> None:
     """Deviations of 4,000 streams are known to 1.2 %; 6 % are allowed."""
-    counter = TreeCounter(20, Gaussian(2.0), Bound("l2", 3.0), size=2, streams=4000, bits=DeterministicBits(0))
-    assert counter.event == GaussianLoss(2.0)
+    counter = opened(TreeCounter(20, Gaussian(2.0), Bound("l2", 3.0), size=2, streams=4000), DeterministicBits(0))
+    assert counter.description.event == GaussianLoss(2.0)
     values, streams = np.random.default_rng(0).normal(size=(20, 2)) / 2, np.arange(4000)
     for time, value in enumerate(values, 1):
         errors = counter.add(np.tile(value, (4000, 1)), streams) - values[:time].sum(axis=0)
-        assert counter.stddev(time) == pytest.approx(2.0 * 3.0 * math.sqrt(5 * time.bit_count()))
-        np.testing.assert_allclose(errors.std(axis=0), counter.stddev(time), rtol=0.06)
-        np.testing.assert_allclose(errors.mean(axis=0), 0.0, atol=5 * counter.stddev(time) / math.sqrt(4000))
+        assert counter.description.stddev(time) == pytest.approx(2.0 * 3.0 * math.sqrt(5 * time.bit_count()))
+        np.testing.assert_allclose(errors.std(axis=0), counter.description.stddev(time), rtol=0.06)
+        np.testing.assert_allclose(
+            errors.mean(axis=0), 0.0, atol=5 * counter.description.stddev(time) / math.sqrt(4000)
+        )
 
 
 def test_streams_have_clocks_of_their_own() -> None:
-    counter = TreeCounter(4, Laplace(1e-4), streams=3, bits=DeterministicBits(0))
+    counter = opened(TreeCounter(4, Laplace(1e-4), streams=3), DeterministicBits(0))
     for streams in ([0, 2], [2], [2, 1]):
         found = counter.add(np.ones((len(streams), 1)), np.array(streams))
     np.testing.assert_allclose(found, [[3.0], [1.0]], atol=0.05)
@@ -88,7 +91,7 @@ def test_streams_have_clocks_of_their_own() -> None:
 @pytest.mark.parametrize("streams", [[-1], [3], [2, -1], [2**40], [0.0], [True]])
 def test_a_stream_that_is_not_there_is_refused(streams: list[Any]) -> None:
     """Counted from the end, it would be another one, and with that one itself two updates at once."""
-    counter = TreeCounter(4, Laplace(1.0), streams=3)
+    counter = opened(TreeCounter(4, Laplace(1.0), streams=3))
     with pytest.raises(ParameterError, match="from 0 to 2"):
         counter.add(np.ones((len(streams), 1)), np.array(streams))
     assert counter.clock.tolist() == [0, 0, 0]
@@ -101,14 +104,14 @@ def test_replacing_moves_a_signed_update_twice_as_far() -> None:
 
 
 def test_what_is_not_finite_counts_as_zero() -> None:
-    counter = TreeCounter(4, Laplace(1e-4), bits=DeterministicBits(0))
+    counter = opened(TreeCounter(4, Laplace(1e-4)), DeterministicBits(0))
     assert float(counter.update(math.nan)) == pytest.approx(0.0, abs=0.05)
     assert float(counter.update(math.inf)) == pytest.approx(0.0, abs=0.05)
-    assert counter.event == LaplaceLoss(1e-4)
+    assert counter.description.event == LaplaceLoss(1e-4)
 
 
 def test_no_update_after_the_last_and_none_of_another_size() -> None:
-    counter = TreeCounter(2, Laplace(1.0), size=3)
+    counter = opened(TreeCounter(2, Laplace(1.0), size=3))
     counter.update([0.0, 1.0, 0.5])
     with pytest.raises(ParameterError, match="updates of shape"):
         counter.update(np.ones(1))

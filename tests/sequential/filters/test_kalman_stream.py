@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Bound
+from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Array
@@ -25,6 +26,14 @@ from discreet.sequential import (
 from discreet.sequential.filters.filter_stream import FilterStream
 from discreet.sequential.filters.kalman_filter import SteadyKalman
 from discreet.sequential.filters.placement import PLACES
+from tests.sequential.filters.test_filter_stream import VALUES, FilterTrial
+from tests.sequential.trial import opened
+
+MODELS = KalmanModel(A=1.0, C=1.0, Q=0.01, R=1.0), KalmanModel(A=1.0, C=1.0, Q=0.01, R=1.0, start=1.0)
+TRIAL = FilterTrial(
+    KalmanStream, VALUES | {"model": MODELS}, (KalmanModel(A=0.9, C=1.0, Q=0.1, R=0.1),), ("input", "output")
+)
+
 
 TRACK = KalmanModel(  # a place and its speed, which fades; the place is measured
     A=[[1.0, 1.0], [0.0, 0.8]], C=[[1.0, 0.0]], Q=[[0.0, 0.0], [0.0, 0.04]], R=[[0.5]], L=[[1.0, 0.0]]
@@ -51,13 +60,13 @@ def test_errors_are_those_that_are_said() -> None:
     report = better_kalman_placement(AR, Gaussian(0.04), WIDE)
     found = {}
     for place in PLACES:
-        stream = KalmanStream(AR, Gaussian(0.04), WIDE, placement=place, streams=1000, bits=DeterministicBits(0))
-        assert stream.event == GaussianLoss(0.04)
+        stream = opened(KalmanStream(AR, Gaussian(0.04), WIDE, placement=place, streams=1000), DeterministicBits(0))
+        assert stream.description.event == GaussianLoss(0.04)
         errors = np.array([stream.update(row) for row in measured]) - states
         found[place] = float(np.square(errors[-10:]).mean())
         assert found[place] == pytest.approx(report.mean_squared_errors[place], rel=0.15)
-        assert stream.stddev() ** 2 == pytest.approx(report.mean_squared_errors[place], rel=1e-6)
-    assert report.best.place == KalmanStream(AR, Gaussian(0.04), WIDE).placement.place
+        assert stream.description.stddev() ** 2 == pytest.approx(report.mean_squared_errors[place], rel=1e-6)
+    assert report.best.place == KalmanStream(AR, Gaussian(0.04), WIDE).placed.place
 
 
 def test_a_filter_that_does_not_know_of_the_noise_is_worse() -> None:
@@ -70,7 +79,7 @@ def test_noise_at_the_input_leaves_the_estimate_of_a_textbook() -> None:
     """The posterior of the last state, by the joint normal law of all states and noisy measurements."""
     times, start = 6, np.diag([4.0, 1.0])
     model = KalmanModel(TRACK.A, TRACK.C, TRACK.Q, TRACK.R, TRACK.L, start)
-    stream = KalmanStream(model, Gaussian(1.0), Bound("linf", 3.0), placement="input", bits=DeterministicBits(0))
+    stream = opened(KalmanStream(model, Gaussian(1.0), Bound("linf", 3.0), placement="input"), DeterministicBits(0))
     noisy, found = [], []
     for value in np.linspace(0, 3, times):
         found.append(float(stream.update(value)))
@@ -84,25 +93,25 @@ def test_noise_at_the_input_leaves_the_estimate_of_a_textbook() -> None:
             across = TRACK.A @ across
         spread = TRACK.A @ spread @ TRACK.A.T + TRACK.Q
     places = covariance[:, 0, :, 0]
-    back = kalman_smoother(model, np.array(noisy), stream.extra)
-    total = places + (0.5 + stream.extra) * np.eye(times)
+    back = kalman_smoother(model, np.array(noisy), stream.description.extra)
+    total = places + (0.5 + stream.description.extra) * np.eye(times)
     np.testing.assert_allclose(back.values[:, 0], places @ np.linalg.solve(total, np.array(noisy)[:, 0]), rtol=1e-8)
     left = places - places @ np.linalg.solve(total, places)
     np.testing.assert_allclose(back.standard_error[:, 0] ** 2, np.diag(left), rtol=1e-8)
     assert found[-1] == pytest.approx(back.values[-1, 0])
-    assert stream.stddev(times) == pytest.approx(back.standard_error[-1, 0])
-    assert stream.extra == pytest.approx(9.0, rel=1e-6)
+    assert stream.description.stddev(times) == pytest.approx(back.standard_error[-1, 0])
+    assert stream.description.extra == pytest.approx(9.0, rel=1e-6)
 
 
 def test_a_resumed_filter_releases_what_the_first_would_have(tmp_path: Path) -> None:
     values = np.random.default_rng(0).random((30, 3, 2))
-    whole, bits = (DeterministicBits(1), DeterministicBits(1))
-    streams = [KalmanStream(AR, Gaussian(0.1), placement="input", streams=3, bits=each) for each in (whole, bits, bits)]
-    expected = [streams[0].update(value) for value in values]
-    found = [streams[1].update(value) for value in values[:20]]
-    save_stream(streams[1], tmp_path / "state")
-    resume_stream(streams[2], tmp_path / "state")
-    np.testing.assert_array_equal(found + [streams[2].update(value) for value in values[20:]], expected)
+    described, bits = KalmanStream(AR, Gaussian(0.1), placement="input", streams=3), DeterministicBits(1)
+    whole, first = opened(described, DeterministicBits(1)), described.open(Budget(500.0, 0.01), bits=bits)
+    found = [first.update(value) for value in values[:20]]
+    save_stream(first, tmp_path / "state")
+    second = resume_stream(described, tmp_path / "state", bits=bits)
+    found += [second.update(value) for value in values[20:]]
+    np.testing.assert_array_equal(found, [whole.update(value) for value in values])
 
 
 def test_what_is_no_model_is_refused() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from discreet.audit.trial import judged
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import GaussianLoss
@@ -18,31 +20,35 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import OnlineMoments, OnlineQuantiles, StreamAccount, resume_stream, save_stream
+from discreet.noise.system_bits import system_bits
+from discreet.sequential import OnlineMoments, OnlineQuantiles, resume_stream, save_stream
 from discreet.sequential.online_statistics.online_statistic import OnlineStatistic
+from tests.sequential.trial import OnlineTrial, opened
+
+TRIAL = OnlineTrial(OnlineMoments, {"confidence": (0.95, 0.9)})
 
 RUNS = 20_000
 
 
-def noisy(online: OnlineStatistic, exact: Array, time: int) -> Array:
+def noisy(online: OnlineStatistic[Any], exact: Array, time: int, bits: Bits | None = None) -> Array:
     """Sums with the noise that a release at this time has, many times over."""
-    updates = online._counter._updates
-    drawn = updates.drawn(online._counter._bits, (RUNS, updates.size)) * (updates.noise_step / updates.scale)
-    return np.asarray(exact + drawn * online._counter.stddev(time))
+    updates = online.counter.updates
+    drawn = updates.drawn(bits or system_bits(), (RUNS, updates.size)) * (updates.noise_step / updates.scale)
+    return np.asarray(exact + drawn * online.counter.stddev(time))
 
 
 def trial(kind: str, neighbors: Neighbors, multiplier: float, worst: tuple[float | None, float | None]) -> bool:
     """Whether an audit stands for one release, along what tells most."""
     noise, found = Gaussian(multiplier), []
     for seed, value in enumerate(worst):
-        bits = DeterministicBits(seed)
-        online: OnlineStatistic = (
-            OnlineMoments((-1.0, 1.0), noise, 1, neighbors=neighbors, bits=bits)
+        online: OnlineStatistic[Any] = (
+            OnlineMoments((-1.0, 1.0), noise, 1, neighbors=neighbors)
             if kind == "moments"
-            else OnlineQuantiles(0.5, (-1.0, 1.0), noise, 1, bins=8, neighbors=neighbors, bits=bits)
+            else OnlineQuantiles(0.5, (-1.0, 1.0), noise, 1, bins=8, neighbors=neighbors)
         )
-        updates = online._counter._updates
-        found.append(noisy(online, updates.grid.values(updates.steps(online._added(value)[None])), 1))
+        updates = online.counter.updates
+        exact = updates.grid.values(updates.steps(online.added(value)[None]))
+        found.append(noisy(online, exact, 1, DeterministicBits(seed)))
     along = found[1].mean(axis=0) - found[0].mean(axis=0)
     return judged(GaussianLoss(1.0), found[0] @ along, found[1] @ along).holds
 
@@ -69,7 +75,7 @@ def test_without_noise_to_speak_of_the_moments_are_those_of_the_values() -> None
     kept = np.clip(values, 10, 80)
     for neighbors in Neighbors:
         for horizon in (60, None):
-            online = OnlineMoments((10.0, 80.0), Gaussian(1e-6), horizon, neighbors=neighbors)
+            online = opened(OnlineMoments((10.0, 80.0), Gaussian(1e-6), horizon, neighbors=neighbors))
             release = [online.update(value) for value in values][-1]
             assert release.time == 60
             assert release.mean.value == pytest.approx(kept.mean(), abs=0.01)
@@ -77,8 +83,8 @@ def test_without_noise_to_speak_of_the_moments_are_those_of_the_values() -> None
 
 
 def test_missing_records_are_left_out_or_count_as_the_middle() -> None:
-    counted = OnlineMoments((0.0, 1.0), Gaussian(1e-6), 10, neighbors=Neighbors.ADD_REMOVE)
-    every = OnlineMoments((0.0, 1.0), Gaussian(1e-6), 10)
+    counted = opened(OnlineMoments((0.0, 1.0), Gaussian(1e-6), 10, neighbors=Neighbors.ADD_REMOVE))
+    every = opened(OnlineMoments((0.0, 1.0), Gaussian(1e-6), 10))
     for value in (1.0, None, math.nan, math.inf):
         left, middle = counted.update(value), every.update(value)
     assert (left.count, left.mean.value) == pytest.approx((1.0, 1.0), abs=0.01)
@@ -92,8 +98,8 @@ def test_intervals_hold_the_exact_values() -> None:
         for center in (0.0, 0.7):
             values = np.clip(center + 0.3 * rng.standard_normal(80), -1, 1)
             online = OnlineMoments((-1.0, 1.0), Gaussian(1.0), 128, neighbors=neighbors)
-            rows = noisy(online, np.sum([online._added(value) for value in values], axis=0), 80)[:2000]
-            found = [online._released(row, 80) for row in rows]
+            rows = noisy(online, np.sum([online.added(value) for value in values], axis=0), 80)[:2000]
+            found = [online.released(row, 80) for row in rows]
             assert np.mean([one.mean.low <= values.mean() <= one.mean.high for one in found]) > 0.92
             assert np.mean([one.variance.low <= values.var() <= one.variance.high for one in found]) > 0.92
             assert np.mean([one.mean.high - one.mean.low for one in found]) < 0.4
@@ -103,15 +109,13 @@ def test_intervals_hold_the_exact_values() -> None:
 def test_a_stream_is_paid_once_and_resumed(tmp_path: Path) -> None:
     values = np.random.default_rng(0).random(30)
     ledger = MemoryLedger(Budget(10.0, 1e-6), Neighbors.REPLACE)
-    bits = DeterministicBits(1)
-    whole = OnlineMoments((0.0, 1.0), Gaussian(1.0), bits=DeterministicBits(1))
-    first, second = (OnlineMoments((0.0, 1.0), Gaussian(1.0), bits=bits) for _ in range(2))
-    StreamAccount(ledger).permit(first, "ages").open(first)
+    bits, described = DeterministicBits(1), OnlineMoments((0.0, 1.0), Gaussian(1.0))
+    whole, first = opened(described, DeterministicBits(1)), described.open(ledger, "ages", bits=bits)
     assert [entry.event for entry in ledger.entries()] == [GaussianLoss(1.0)]
     expected = [whole.update(value) for value in values]
     found = [first.update(value) for value in values[:20]]
     save_stream(first, tmp_path / "state")
-    resume_stream(second, tmp_path / "state")
+    second = resume_stream(described, tmp_path / "state", bits=bits)
     assert found + [second.update(value) for value in values[20:]] == expected
 
 
@@ -125,7 +129,7 @@ def test_what_cannot_be_computed_is_refused() -> None:
         OnlineMoments((0.0, 1.0), Laplace(1.0))
     with pytest.raises(ParameterError, match="confidence is 1"):
         OnlineMoments((0.0, 1.0), Gaussian(1.0), confidence=1.0)
-    online = OnlineMoments((0.0, 1.0), Gaussian(1.0), 1)
+    online = opened(OnlineMoments((0.0, 1.0), Gaussian(1.0), 1))
     online.update(0.5)
     with pytest.raises(ParameterError, match="all 1 updates"):
         online.update(0.5)

@@ -10,7 +10,12 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.noise.system_bits import system_bits
 from discreet.sequential import OnlineQuantiles
+from tests.sequential.trial import OnlineTrial, opened
+
+VALUES = {"q": (0.5, (0.5, 0.9)), "bins": (8, 9), "confidence": (0.95, 0.9)}
+TRIAL = OnlineTrial(OnlineQuantiles, VALUES, {"q": (0.25, 0.5), "bins": 8})
 
 
 def test_without_noise_to_speak_of_quantiles_are_those_of_the_values() -> None:
@@ -20,7 +25,8 @@ def test_without_noise_to_speak_of_quantiles_are_those_of_the_values() -> None:
     exact = np.quantile(np.clip(values, -1, 1), levels, method="inverted_cdf")
     for neighbors in Neighbors:
         for horizon in (81, None):
-            online = OnlineQuantiles(levels, (-1.0, 1.0), Gaussian(1e-6), horizon, bins=100, neighbors=neighbors)
+            given = (levels, (-1.0, 1.0), Gaussian(1e-6), horizon)
+            online = opened(OnlineQuantiles(*given, bins=100, neighbors=neighbors))
             found = [online.update(value) for value in values][-1]
             for one, value in zip(found[1:-1], exact[1:-1], strict=True):
                 assert one.value == pytest.approx(value, abs=0.021)
@@ -32,22 +38,22 @@ def test_ranks_have_the_noise_that_is_said() -> None:
     """2,000 times 16 ranks: deviations are known to 1.6 %, and 8 % are allowed."""
     for neighbors in Neighbors:
         online = OnlineQuantiles(0.3, (0.0, 1.0), Gaussian(1.0), 1, bins=16, neighbors=neighbors)
-        updates = online._counter._updates
-        noise = updates.drawn(online._counter._bits, (2000, 16)) * updates.noise_step
-        ranks = np.array([np.convolve(online._left, one)[:16] for one in noise])
-        ranks -= ranks[:, -1:] * online._tied
+        updates = online.counter.updates
+        noise = updates.drawn(system_bits(), (2000, 16)) * updates.noise_step
+        ranks = np.array([np.convolve(online.left, one)[:16] for one in noise])
+        ranks -= ranks[:, -1:] * online._spread.tied
         spread = (ranks - 0.3 * ranks[:, -1:]).std(axis=0)
-        np.testing.assert_allclose(spread, online._counter.stddev(1) * online._spread[0], rtol=0.08, atol=1e-9)
+        np.testing.assert_allclose(spread, online.counter.stddev(1) * online._spread.of_levels[0], rtol=0.08, atol=1e-9)
         flat = math.sqrt(16 / 2) * neighbors.reach**0.5  # a histogram, summed up, at its middle
-        assert online._counter.stddev(1) * np.linalg.norm(online._left[:8]) < 0.8 * flat
+        assert online.counter.stddev(1) * np.linalg.norm(online.left[:8]) < 0.8 * flat
 
 
 def test_coarse_grids_are_counted_in_the_distance() -> None:
     """With much noise a step of the grid is no longer small: no two cells are farther apart on it than is said."""
     for multiplier in (1.0, 2.0**14, 2.0**22):
         online = OnlineQuantiles(0.5, (0.0, 1.0), Gaussian(multiplier), 64, bins=32)
-        updates = online._counter._updates
-        rows = updates.grid.values(updates.steps(np.array([online._added(i / 32 + 0.01) for i in range(32)])))
+        updates = online.counter.updates
+        rows = updates.grid.values(updates.steps(np.array([online.added(i / 32 + 0.01) for i in range(32)])))
         apart = np.linalg.norm(rows[:, None] - rows[None], axis=2).max()
         assert apart <= updates.bound.sensitivity("l2", 32, Neighbors.REPLACE)
 
@@ -58,15 +64,15 @@ def test_intervals_hold_the_exact_quantiles() -> None:
     exact = np.quantile(values, 0.7, method="inverted_cdf")
     for neighbors in Neighbors:
         online = OnlineQuantiles(0.7, (0.0, 1.0), Gaussian(1.0), 128, bins=32, neighbors=neighbors)
-        updates, sums = online._counter._updates, np.sum([online._added(value) for value in values], axis=0)
-        noise = updates.drawn(online._counter._bits, (1000, 32)) * (updates.noise_step / updates.scale)
-        found = [online._released(sums + row * online._counter.stddev(80), 80)[0] for row in noise]
+        updates, sums = online.counter.updates, np.sum([online.added(value) for value in values], axis=0)
+        noise = updates.drawn(system_bits(), (1000, 32)) * (updates.noise_step / updates.scale)
+        found = [online.released(sums + row * online.counter.stddev(80), 80)[0] for row in noise]
         assert np.mean([one.low - 1e-9 <= exact <= one.high + 1e-9 for one in found]) > 0.91
         assert np.mean([one.high - one.low for one in found]) < 0.46
 
 
 def test_missing_records_are_left_out() -> None:
-    online = OnlineQuantiles(0.5, (0.0, 1.0), Gaussian(1e-6), 10, neighbors=Neighbors.ADD_REMOVE)
+    online = opened(OnlineQuantiles(0.5, (0.0, 1.0), Gaussian(1e-6), 10, neighbors=Neighbors.ADD_REMOVE))
     for value in (None, math.nan, 0.2, None):
         (found,) = online.update(value)
     assert found.value == pytest.approx(0.2, abs=0.02)

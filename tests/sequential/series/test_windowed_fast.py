@@ -17,8 +17,11 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import PIDController, StreamAccount, WindowedFAST, resume_stream, save_stream
-from tests.sequential.series.test_fast import EACH, RUNS, evidence, measured
+from discreet.sequential import PIDController, WindowedFAST, resume_stream, save_stream
+from tests.sequential.series.test_fast import EACH, RUNS, VALUES, SampledTrial, evidence, measured
+from tests.sequential.trial import opened
+
+TRIAL = SampledTrial(WindowedFAST, VALUES, (1, 2), (2,))
 
 
 def test_no_window_has_more_samples_than_were_paid_for() -> None:
@@ -27,7 +30,7 @@ def test_no_window_has_more_samples_than_were_paid_for() -> None:
     options: list[dict[str, Any]] = [{"sampling": "fixed"}, {}, {"controller": hurried}]
     for window, samples in ((1, 1), (5, 2), (10, 3), (10, 10)):
         for more in options:
-            stream = WindowedFAST(window, Laplace(0.01), samples, series=50, bits=DeterministicBits(0), **more)
+            stream = opened(WindowedFAST(window, Laplace(0.01), samples, series=50, **more), DeterministicBits(0))
             taken = []
             for _ in range(5 * window):
                 stream.update(rng.random(50) < 0.5, np.arange(50))
@@ -43,8 +46,8 @@ def test_an_audit_of_a_window_stands_and_refutes_two_thirds_of_the_noise() -> No
         found = []
         for seed, values in enumerate(([0.0] * 4, there.tolist())):
             noise = Laplace(multiplier)
-            options: dict[str, Any] = {"series": RUNS, "step_variance": 1.0, "bits": DeterministicBits(seed)}
-            stream = WindowedFAST(3, noise, 2, sampling="fixed", **options)
+            described = WindowedFAST(3, noise, 2, sampling="fixed", series=RUNS, step_variance=1.0)
+            stream = opened(described, DeterministicBits(seed))
             found.append(evidence(measured(stream, values), noise, there))
         assert len(EACH) == len(found[0])
         assert judged(LaplaceLoss(1.0), *found).holds is holds
@@ -52,28 +55,26 @@ def test_an_audit_of_a_window_stands_and_refutes_two_thirds_of_the_noise() -> No
 
 def test_noise_is_that_of_the_samples_of_a_window() -> None:
     for noise, expected in ((Laplace(1.0), 4 * np.sqrt(2)), (Gaussian(1.0), 2.0)):
-        stream = WindowedFAST(9, noise, 4, series=RUNS, bits=DeterministicBits(0))
+        stream = opened(WindowedFAST(9, noise, 4, series=RUNS), DeterministicBits(0))
         stream.update(np.zeros(0), np.zeros(0, int))
         assert stream.measured.std() == pytest.approx(expected, rel=0.05)
-        assert stream.event == noise.event
+        assert stream.description.event == noise.event
 
 
 def test_one_that_is_resumed_goes_on_and_a_window_is_no_larger_unit(tmp_path: Path) -> None:
-    first, again, whole = (WindowedFAST(6, Laplace(1.0), 2, bits=DeterministicBits(0)) for _ in range(3))
-    ledger = MemoryLedger(Budget(1.0))
-    StreamAccount(ledger).permit(first, "visits").open(first)
+    ledger, described, bits = MemoryLedger(Budget(1.0)), WindowedFAST(6, Laplace(1.0), 2), DeterministicBits(0)
+    whole, first = opened(described, DeterministicBits(0)), described.open(ledger, "visits", bits=bits)
     visits = [np.ones(100 + 5 * time) for time in range(30)]
     expected = [whole.update(one) for one in visits]
     found = [first.update(one) for one in visits[:14]]
     save_stream(first, tmp_path / "state")
-    again._bits = first._bits
-    resume_stream(again, tmp_path / "state")
+    again = resume_stream(described, tmp_path / "state", bits=bits)
     found += [again.update(one) for one in visits[14:]]
     np.testing.assert_array_equal(found, expected)
     assert len(ledger.entries()) == 1
     users = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("user", column="who", rows=2))
     with pytest.raises(NotPermitted, match="has at most 2 rows of each"):
-        StreamAccount(users).permit(WindowedFAST(6, Laplace(1.0), 2), "visits")
+        described.open(users, "visits")
 
 
 def test_more_samples_than_times_are_refused() -> None:

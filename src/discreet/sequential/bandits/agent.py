@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
 from discreet.core.parameters import CheckedParameters
-from discreet.sequential.counters.updates import MOST_NUMBERS
+from discreet.sequential.counters.counter import MOST_NUMBERS
 
 Arms = NDArray[np.int64]
 
@@ -101,7 +101,6 @@ class Agent(CheckedParameters, ABC):
         return self.index().argmax(axis=1)
 
     def learn(self, arms: Arms, responses: Array) -> None:
-        """Take one response for each run."""
         self.totals_[self._run, arms] += responses
         self.pulls_[self._run, arms] += 1
         self.rounds_ += 1

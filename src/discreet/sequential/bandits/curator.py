@@ -1,26 +1,44 @@
-"""What stands between a reward and an agent."""
+"""What stands between rewards and an agent: descriptions of curators, and what they do once they are paid for."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import abstractmethod
+from fractions import Fraction
+from typing import Any, ClassVar, TypeVar
 
 from numpy.typing import ArrayLike
 
-from discreet.core.events import Event
-from discreet.sequential.bandits.reward_map import Clipped, RewardMap
-from discreet.sequential.reading import reward_of
+from discreet.core.grid import upwards
+from discreet.core.held import exclusive
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.sequential.bandits.reward_map import RewardMap
+from discreet.sequential.continual_release import ContinualRelease, OpenStream
+from discreet.trust.grant import Grant
+
+Described = TypeVar("Described", bound="RewardCurator", covariant=True)
 
 
-class RewardCurator(Protocol):
-    """The user's side: sees a reward, and gives out a response that an agent may see.
+class RewardCurator(ContinualRelease):
+    """Sees rewards, and gives out responses that an agent may see: a description.
 
-    `event` is the price that the user of one round pays, for neighbors that differ in the reward of that round
-    (replace). Who takes part in several rounds pays for each: compose the events.
+    `event` is the price of all responses together, for neighbors that differ in the reward of one round (replace). Who
+    takes part in several rounds pays for each: compose the events.
     """
 
-    @property
-    def event(self) -> Event: ...
+    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE  # type: ignore[misc]
+    reward_map: RewardMap
 
+    @abstractmethod
+    def opened(self, grant: Grant) -> OpenCurator[Any]:
+        """The object that takes rewards, for whoever has paid: see `open`."""
+
+
+class OpenCurator(OpenStream[Described]):
+    """A curator that is paid for."""
+
+    @exclusive
+    @abstractmethod
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The response to one reward, or to one of each run.
 
@@ -40,23 +58,6 @@ class RewardCurator(Protocol):
         """
 
 
-class NoCurator:
-    """Give out rewards as they are, scaled to [0, 1]: NOT PRIVATE, for baselines on invented rewards.
-
-    Parameters
-    ----------
-    reward_map : RewardMap
-        Public.
-
-    Examples
-    --------
-    >>> float(NoCurator(Clipped(0, 10)).privatise(2.5))
-    0.25
-    """
-
-    def __init__(self, reward_map: RewardMap = Clipped()) -> None:  # noqa: B008 - it is frozen
-        self.reward_map = reward_map
-
-    def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
-        """The reward itself."""
-        return self.reward_map.unit(reward_of(reward, arm))
+def laplace_of(epsilon: float) -> Laplace:
+    """Laplace noise that costs no more than this epsilon, to the last digit."""
+    return Laplace(upwards(1 / Fraction(float(epsilon))))

@@ -98,11 +98,9 @@ class GittinsIndex(Agent):
         return self._index.argmax(axis=1)
 
     def index(self) -> Array:
-        """The index of each arm."""
         return self._index.copy()
 
     def learn(self, arms: Arms, responses: Array) -> None:
-        """Take one response for each run."""
         super().learn(arms, responses)
         pulls, totals = self.pulls_[self._run, arms], self.totals_[self._run, arms]
         inside = pulls <= self.depth

@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
 from discreet.core.parameters import CheckedParameters
-from discreet.sequential.counters.updates import MOST_NUMBERS
+from discreet.sequential.counters.counter import MOST_NUMBERS
 from discreet.sequential.reading import contexts_of
 
 

@@ -50,7 +50,6 @@ class Clipped(CheckedParameters):
             raise ParameterError("clipped rewards", obstacle, "Give finite, public bounds, the lower one first.")
 
     def unit(self, rewards: ArrayLike) -> Array:
-        """Each reward as a number in [0, 1]; one that is no finite number as 0."""
         inside = np.clip(rewards_of(rewards), self.lower, self.upper)
         scaled = (inside - self.lower) / (self.upper - self.lower)
         return np.where(np.isnan(scaled), 0.0, scaled)
@@ -84,7 +83,6 @@ class Sigmoid(CheckedParameters):
         check_positive("sigmoid of rewards", "scale", self.scale)
 
     def unit(self, rewards: ArrayLike) -> Array:
-        """Each reward as a number in [0, 1]; one that is no finite number as 0."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = expit((rewards_of(rewards) - self.center) / self.scale)
         return np.where(np.isnan(found), 0.0, found)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
+from discreet.core.exact import Exact
 from discreet.core.grid import Array, Steps, upwards
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.counter import Counter
-from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
+from discreet.sequential.continual_release import State, fitting, fitting_clock
+from discreet.sequential.counters.counter import MOST_NUMBERS, UNIT, Counter, OpenCounter, Updates
 from discreet.sequential.reading import update_of
-from discreet.sequential.resumable import State, fitting, fitting_clock
+from discreet.trust.grant import Grant
 
 AHEAD = 1 << 14  # numbers that are drawn at once for several streams
 
@@ -45,6 +47,7 @@ def tree_factor(levels: int, contributions: int, norm: Norm) -> float:
     return upwards(Fraction(math.sqrt(squares)) * (1 + Fraction(2) ** -50))
 
 
+@dataclass(frozen=True, eq=False)
 class TreeCounter(Counter):
     """Release the sum of all updates so far, after every update, with noise that grows with the logarithm of time.
 
@@ -67,8 +70,6 @@ class TreeCounter(Counter):
         Public. In how many updates a unit takes part at most: 1 protects single events, more protect whole users.
     streams : int
         Public. How many streams are counted side by side, each with its own clock; a unit is in one of them.
-    bits : Bits, optional
-        Where noise comes from; secret bits of this process by default.
 
     Guarantee
     ---------
@@ -79,49 +80,76 @@ class TreeCounter(Counter):
 
     Examples
     --------
-    >>> from discreet.mechanisms import Gaussian
-    >>> counter = TreeCounter(1024, Gaussian(0.001))
+    >>> from discreet.core.budget import Budget
+    >>> from discreet.mechanisms import Laplace
+    >>> visits = TreeCounter(1024, Laplace(0.001))
+    >>> visits.event
+    LaplaceLoss(multiplier=0.001)
+    >>> counter = visits.open(Budget(1000.0))
     >>> [round(float(counter.update(1.0))) for _ in range(3)]
     [1, 2, 3]
-    >>> counter.event
-    GaussianLoss(multiplier=0.001)
     """
 
     purpose: ClassVar[str] = "tree counter"
 
-    def __init__(
-        self,
-        horizon: int,
-        noise: Additive,
-        bound: Bound = UNIT,
-        size: int = 1,
-        *,
-        neighbors: Neighbors = Neighbors.ADD_REMOVE,
-        contributions: int = 1,
-        streams: int = 1,
-        bits: Bits | None = None,
-    ) -> None:
-        check_whole(self.purpose, "horizon", horizon, most=2**30)
-        check_whole(self.purpose, "contributions", contributions, most=int(horizon))
-        check_whole(self.purpose, "streams", streams)
-        self.levels = int(horizon).bit_length()
-        check_size(self.purpose, int(streams) * self.levels * int(size), MOST_NUMBERS)
-        factor = tree_factor(self.levels, int(contributions), noise.norm)
-        updates = Updates(noise, bound, int(size), neighbors, factor, int(contributions))
-        super().__init__(int(horizon), updates, bits)
-        self.clock: NDArray[np.int64] = np.zeros(int(streams), np.int64)
-        self._reserve: Steps = np.empty(0, np.int64)
-        self._sums: Steps = np.zeros((int(streams), int(size)), np.int64)
-        self._noises: Steps = np.zeros((int(streams), self.levels, int(size)), np.int64)
+    horizon: int
+    noise: Additive
+    bound: Bound = UNIT
+    size: int = 1
+    _: KW_ONLY
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    contributions: int = 1
+    streams: int = 1
+
+    def check(self) -> None:
+        check_whole(self.purpose, "horizon", self.horizon, most=2**30)
+        check_whole(self.purpose, "contributions", self.contributions, most=self.horizon)
+        check_whole(self.purpose, "streams", self.streams)
+        check_size(self.purpose, self.streams * self.levels * self.size, MOST_NUMBERS)
+
+    @property
+    def last_clock(self) -> int:
+        return self.horizon
+
+    @property
+    def levels(self) -> int:
+        """Of the tree."""
+        return self.horizon.bit_length()
+
+    @cached_property
+    def updates(self) -> Updates:
+        """Updates whose unit moves the nodes by `tree_factor`."""
+        factor = tree_factor(self.levels, self.contributions, self.noise.norm)
+        return Updates(self.noise, self.bound, self.size, self.neighbors, factor)
 
     def stddev(self, time: int) -> float:
-        """The standard deviation of the noise on each number of the release after so many updates."""
-        return self._updates.noise.deviation * self._updates.scale * math.sqrt(int(time).bit_count())
+        return self.noise.deviation * self.updates.scale * math.sqrt(int(time).bit_count())
+
+    def opened(self, grant: Grant) -> OpenTree:
+        return OpenTree(grant)
+
+
+class OpenTree(OpenCounter[TreeCounter]):
+    """A tree counter that is paid for: exact running sums, and one noise for each level."""
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        own = self.description
+        self._updates, self._levels = own.updates, np.arange(own.levels)
+        self._clock: NDArray[np.int64] = np.zeros(own.streams, np.int64)
+        self._reserve: Steps = np.empty(0, np.int64)
+        self._sums: Exact[Steps] = Exact(np.zeros((own.streams, own.size), np.int64))
+        self._noises: Steps = np.zeros((own.streams, own.levels, own.size), np.int64)
 
     def update(self, value: ArrayLike) -> Array:
         """Add one update to the only stream, and release the sum of all so far, in the shape of the update."""
-        given = update_of(value, self._updates.size)
+        given = update_of(value, self.description.size)
         return self.add(given.reshape(1, -1), np.zeros(1, np.int64)).reshape(given.shape)
+
+    @property
+    def clock(self) -> NDArray[np.int64]:
+        """How many updates each stream has had."""
+        return self._clock.copy()
 
     @exclusive
     def add(self, values: Array, streams: NDArray[np.int64]) -> Array:
@@ -138,36 +166,45 @@ class TreeCounter(Counter):
         -------
         array of shape (k, size)
         """
-        if streams.dtype.kind not in "iu" or not ((streams >= 0) & (streams < len(self.clock))).all():
-            remedy = f"Give streams from 0 to {len(self.clock) - 1}."
-            raise ParameterError(self.purpose, f"the streams are {streams!r:.80}", remedy)
-        size, time = self._updates.size, self.clock[streams] + 1
+        purpose, size = self.description.purpose, self.description.size
+        if streams.dtype.kind not in "iu" or not ((streams >= 0) & (streams < len(self._clock))).all():
+            remedy = f"Give streams from 0 to {len(self._clock) - 1}."
+            raise ParameterError(purpose, f"the streams are {streams!r:.80}", remedy)
+        time = self._clock[streams] + 1
         if len(streams) > 1 and not np.diff(np.sort(streams)).all():
-            raise ParameterError(self.purpose, "a stream has two updates at once", "Give one after the other.")
+            raise ParameterError(purpose, "a stream has two updates at once", "Give one after the other.")
         self.admit(values.shape, (len(streams), size), int(time.max()) - 1)
-        self.clock[streams] = time
-        self._sums[streams] += self._updates.steps(values)
+        steps = self._updates.steps(values)
+        self._clock[streams] = time
+        noise = self._noise(streams, time, size)
+
+        def added(sums: Steps) -> Steps:
+            sums[streams] += steps
+            return sums[streams]
+
+        return self._updates.grid.values(self._sums.noised(added, noise))
+
+    def _noise(self, streams: NDArray[np.int64], time: NDArray[np.int64], size: int) -> Steps:
+        """That of the nodes whose union is all updates so far; the one that ends here is new."""
         levels = np.frexp((time & -time).astype(np.float64))[1] - 1
         self._noises[streams, levels] = self._drawn(len(streams), size)
-        used = (time[:, None] >> np.arange(self.levels)) & 1
-        noise = np.einsum("kl,kls->ks", used, self._noises[streams])
-        return self._updates.grid.values(self._sums[streams] + noise)
+        used = (time[:, None] >> self._levels) & 1
+        return np.asarray(np.einsum("kl,kls->ks", used, self._noises[streams]))
 
     def _drawn(self, count: int, size: int) -> Steps:
         """Noise for so many updates; for several streams from a reserve, each number of which is used once."""
-        if len(self.clock) == 1:
+        if len(self._clock) == 1:
             return self._updates.drawn(self._bits, (1, size))
         if len(self._reserve) < count * size:
             self._reserve = self._updates.drawn(self._bits, (max(AHEAD, count * size),))
         taken, self._reserve = self._reserve[: count * size], self._reserve[count * size :]
         return taken.reshape(count, size)
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """Clocks, exact sums and one noise for each level."""
-        return {"clock": self.clock, "sums": self._sums, "noises": self._noises}
+        return {"clock": self._clock, "sums": self._sums.saved(), "noises": self._noises}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same parameters."""
-        clock = fitting_clock(state, self.clock, self.horizon)
-        sums, noises = fitting(state, "sums", self._sums), fitting(state, "noises", self._noises)
-        self.clock, self._sums, self._noises = clock, sums, noises
+    def _restore(self, state: State) -> None:
+        clock = fitting_clock(state, self._clock, self.description.horizon)
+        sums, noises = fitting(state, "sums", self._sums.saved()), fitting(state, "noises", self._noises)
+        self._clock, self._sums, self._noises = clock, Exact(sums), noises

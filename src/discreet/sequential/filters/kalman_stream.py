@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.bits import Bits
 from discreet.core.bound import Bound
-from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.updates import UNIT
-from discreet.sequential.filters.better_placement import PlacementReport
-from discreet.sequential.filters.filter_stream import Change, FilterStream, change_of
+from discreet.sequential.counters.counter import UNIT
+from discreet.sequential.filters.filter_stream import Change, PrivateFilter, change_of
 from discreet.sequential.filters.kalman_filter import RunningKalman, SteadyKalman
 from discreet.sequential.filters.kalman_model import KalmanModel
-from discreet.sequential.filters.linear_filter import LongResponse
-from discreet.sequential.filters.placement import PLACES, Adjacency, Place, Placement, placed
+from discreet.sequential.filters.linear_filter import LinearFilter, LongResponse
+from discreet.sequential.filters.placement import PLACES, Adjacency, Place, Placement, PlacementReport, placed
 
 DESIGNS = (0.0, 4.0**-3, 4.0**-2, 0.25, 1.0, 4.0, 16.0, 64.0)  # what filters are made for, in variances at the input
 
@@ -34,7 +32,8 @@ class _Choice:
     error: float
 
 
-class KalmanStream(FilterStream):
+@dataclass(frozen=True, eq=False)
+class KalmanStream(PrivateFilter):
     """Release a Kalman filter's estimate after every measurement.
 
     With noise at the input, each measurement gets noise, and the filter knows its covariance: R + extra I. At the
@@ -51,7 +50,7 @@ class KalmanStream(FilterStream):
     placement : {"input", "output", "zero_forcing"}, optional
         Public. Where the noise is added; by default where it leaves the least mean squared error: see
         `better_kalman_placement`.
-    adjacency, horizon, neighbors, contributions, streams, bits
+    adjacency, horizon, neighbors, contributions, streams
         As for `FilterStream`.
 
     Guarantee
@@ -61,67 +60,67 @@ class KalmanStream(FilterStream):
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> from discreet.mechanisms import Gaussian
     >>> walk = KalmanModel(A=1.0, C=1.0, Q=0.001, R=0.1, start=1.0)
-    >>> stream = KalmanStream(walk, Gaussian(0.001), placement="input")
-    >>> [round(float(stream.update(y)), 1) for y in (0.5, 0.7, 0.6)]
-    [0.5, 0.6, 0.6]
+    >>> stream = KalmanStream(walk, Gaussian(0.01), placement="input").open(Budget(1e4, 1e-6))
+    >>> [round(float(stream.update(y))) for y in (5.0, 0.9, 0.9)]  # numbers are clipped to 1
+    [1, 1, 1]
     """
 
     purpose: ClassVar[str] = "Kalman filter"
 
-    def __init__(
-        self,
-        model: KalmanModel,
-        noise: Additive,
-        bound: Bound = UNIT,
-        *,
-        placement: Place | None = None,
-        adjacency: Adjacency = "event",
-        horizon: int | None = None,
-        neighbors: Neighbors = Neighbors.ADD_REMOVE,
-        contributions: int = 1,
-        streams: int = 1,
-        bits: Bits | None = None,
-    ) -> None:
-        check_whole(self.purpose, "horizon", 1 if horizon is None else horizon)
-        horizon = None if horizon is None else int(horizon)
-        places = PLACES if placement is None else (placement,)
-        change = change_of(bound, adjacency, neighbors, contributions, len(model.C))
-        found = _choices(model, noise.multiplier, change, places, adjacency, horizon)
-        best = min(found, key=lambda one: one.error)
-        self.model, self.mean_squared_error = model, best.error
-        super().__init__(
-            best.system,
-            noise,
-            bound,
-            placement=best.placement.place,
-            adjacency=adjacency,
-            horizon=horizon,
-            neighbors=neighbors,
-            contributions=contributions,
-            streams=streams,
-            bits=bits,
-        )
+    model: KalmanModel
+    noise: Additive
+    bound: Bound = UNIT
+    _: KW_ONLY
+    placement: Place | None = None
+    adjacency: Adjacency = "event"
+    horizon: int | None = None
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    contributions: int = 1
+    streams: int = 1
+
+    @cached_property
+    def _best(self) -> _Choice:
+        places = PLACES if self.placement is None else (self.placement,)
+        change = change_of(self.bound, self.adjacency, self.neighbors, self.contributions, len(self.model.C))
+        found = _choices(self.model, self.noise.multiplier, change, places, self.adjacency, self.horizon)
+        return min(found, key=lambda one: one.error)
+
+    @property
+    def filter(self) -> LinearFilter:
+        """The Kalman filter after many measurements."""
+        return self._best.system
+
+    @property
+    def placed(self) -> Placement:
+        """Where the noise is, and what comes before and after it."""
+        return self._best.placement
+
+    @property
+    def mean_squared_error(self) -> float:
+        """Of what is wanted, after many measurements: of model, measurements and noise together."""
+        return self._best.error
 
     @property
     def extra(self) -> float:
         """The variance of the noise on what gets noise: on each measurement, where that is the input."""
-        return self._updates.scale**2
+        return self.updates.scale**2
 
     def stddevs(self, time: int | None = None) -> Array:
         """The standard deviation of the error of each estimate: of model, measurements and noise together.
 
         With noise at the input after so many measurements, or very many; elsewhere as it is in the end.
         """
-        if self.placement.place != "input":
-            own = np.diag(self.model.steady_covariance(0.0, self.system.extra))  # type: ignore[attr-defined]
+        if self.placed.place != "input":
+            own = np.diag(self.model.steady_covariance(0.0, self._best.system.extra))
             return np.sqrt(own + np.square(super().stddevs(time)))
         if time is None:
             return np.sqrt(np.diag(self.model.steady_covariance(self.extra)))
         running = RunningKalman(self.model, self.extra, 1)
         for _ in range(int(time)):
-            running.push(np.zeros((1, self.system.inputs)))
+            running.push(np.zeros((1, self.filter.inputs)))
         return np.sqrt(np.diag(self.model.L @ running.covariance @ self.model.L.T))
 
 

@@ -61,21 +61,17 @@ class StateSpace:
 
     @property
     def inputs(self) -> int:
-        """How many signals go in."""
         return int(self.D.shape[1])
 
     @property
     def outputs(self) -> int:
-        """How many signals come out."""
         return int(self.D.shape[0])
 
     @property
     def order(self) -> int:
-        """How many numbers its state has."""
         return len(self.A)
 
     def impulse(self, length: int) -> Array:
-        """Its response to one sample of one, of shape (outputs, inputs, length)."""
         states, power = self.B[None], self.A
         while len(states) < length - 1:  # A^k B for k < 1, 2, 4, ...
             states, power = np.concatenate([states, power @ states]), power @ power
@@ -83,7 +79,6 @@ class StateSpace:
         return np.asarray(np.concatenate([self.D[:, :, None], later], axis=2)[:, :, :length])
 
     def running(self, streams: int) -> Memory:
-        """The filter at rest, for so many streams side by side."""
         return RunningStateSpace(self, streams)
 
 
@@ -96,7 +91,6 @@ class RunningStateSpace(Held):
 
     @exclusive
     def push(self, row: Array) -> Array:
-        """Take the next row of shape (streams, inputs), and give out one of shape (streams, outputs)."""
         found = self._held @ self.system.C.T + row @ self.system.D.T
         self._held = self._held @ self.system.A.T + row @ self.system.B.T
         return np.asarray(found)
@@ -108,5 +102,4 @@ class RunningStateSpace(Held):
 
     @exclusive
     def restore(self, state: Array) -> None:
-        """Go on from a state."""
         self._held = np.array(state, np.float64)

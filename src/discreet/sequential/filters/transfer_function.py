@@ -52,27 +52,22 @@ class TransferFunction:
 
     @property
     def inputs(self) -> int:
-        """How many signals go in."""
         return 1
 
     @property
     def outputs(self) -> int:
-        """How many signals come out."""
         return 1
 
     @property
     def order(self) -> int:
-        """How many numbers its state has."""
         return max(len(self.a), len(self.b)) - 1
 
     def impulse(self, length: int) -> Array:
-        """Its response to one sample of one, of shape (1, 1, length)."""
         one = np.zeros(length)
         one[0] = 1.0
         return np.asarray(signal.lfilter(self.b, self.a, one)).reshape(1, 1, -1)
 
     def running(self, streams: int) -> RunningTransfer:
-        """The filter at rest, for so many streams side by side."""
         return RunningTransfer(self, streams)
 
 
@@ -98,5 +93,4 @@ class RunningTransfer(Held):
 
     @exclusive
     def restore(self, state: Array) -> None:
-        """Go on from a state."""
         self._held = np.array(state, np.float64)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.core.bits import Bits
 from discreet.core.grid import Array
-from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.online_statistics.diameter_bound import DiameterBound, on_a_grid
-from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
+from discreet.sequential.online_statistics.online_statistic import (
+    DiameterBound,
+    OnlineEstimate,
+    OnlineStatistic,
+    on_a_grid,
+)
 
 COUNT, SQUARE = 0.5, 0.75  # weights of the count and of the square beside the value
 APART = 2.0  # two vectors of a value and its square, at most
@@ -41,7 +44,8 @@ class MomentsRelease:
     variance: OnlineEstimate
 
 
-class OnlineMoments(OnlineStatistic):
+@dataclass(frozen=True, eq=False)
+class OnlineMoments(OnlineStatistic[MomentsRelease]):
     """Release mean and variance of all records so far, after every update.
 
     The sums of values, of their squares and, where records may be missing, their count are one vector, with noise once
@@ -62,8 +66,6 @@ class OnlineMoments(OnlineStatistic):
         Public. In how many updates a unit takes part at most.
     confidence : float
         Public. Of the interval of each number at each time.
-    bits : Bits, optional
-        Where noise comes from; secret bits of this process by default.
 
     Guarantee
     ---------
@@ -75,8 +77,9 @@ class OnlineMoments(OnlineStatistic):
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> from discreet.mechanisms import Gaussian
-    >>> online = OnlineMoments((0.0, 100.0), Gaussian(0.01), horizon=1000)
+    >>> online = OnlineMoments((0.0, 100.0), Gaussian(0.01), horizon=1000).open(Budget(1e4, 1e-6))
     >>> for age in (40.0, 60.0) * 50:
     ...     release = online.update(age)
     >>> round(release.mean.value), round(release.variance.value, -1)
@@ -85,49 +88,44 @@ class OnlineMoments(OnlineStatistic):
 
     purpose: ClassVar[str] = "online moments"
 
-    def __init__(
-        self,
-        bounds: tuple[float, float],
-        noise: Additive,
-        horizon: int | None = None,
-        *,
-        neighbors: Neighbors = Neighbors.REPLACE,
-        contributions: int = 1,
-        confidence: float = 0.95,
-        bits: Bits | None = None,
-    ) -> None:
-        self._counted = neighbors is Neighbors.ADD_REMOVE
-        length = math.sqrt(1 + SQUARE**2 + (COUNT**2 if self._counted else 0.0)) * (1 + 2.0**-30)
-        size = 3 if self._counted else 2
-        bound = DiameterBound("l2", length, apart=on_a_grid(APART, size, noise.multiplier, contributions))
-        super().__init__(bounds, noise, horizon, bound, size, neighbors, contributions, confidence, bits)
+    bounds: tuple[float, float]
+    noise: Additive
+    horizon: int | None = None
+    _: KW_ONLY
+    neighbors: Neighbors = Neighbors.REPLACE
+    contributions: int = 1
+    confidence: float = 0.95
 
-    @exclusive
-    def update(self, value: float | None) -> MomentsRelease:
-        """Take one record, or None where there is none, and release what is known of all so far.
+    @property
+    def size(self) -> int:
+        """The sums of values and squares, and the count where it is hidden."""
+        return 3 if self.counted else 2
 
-        Under replace, None and what is not finite count as the middle of the bounds.
-        """
-        return self._released(self._summed(value), self.clock)
+    @cached_property
+    def vector_bound(self) -> DiameterBound:
+        """The length of a vector, and how far two are apart."""
+        length = math.sqrt(1 + SQUARE**2 + (COUNT**2 if self.counted else 0.0)) * (1 + 2.0**-30)
+        apart = on_a_grid(APART, self.size, self.noise.multiplier, self.contributions)
+        return DiameterBound("l2", length, apart=apart)
 
-    def _added(self, value: float | None) -> Array:
-        """What one update adds to the sums."""
-        unit = self._unit(value)
+    def added(self, value: float | None) -> Array:
+        """A value, its square, and a count where it is hidden."""
+        unit = self.unit(value)
         missing, unit = math.isnan(unit), 0.0 if math.isnan(unit) else unit
-        if not self._counted:
+        if not self.counted:
             return np.array([unit, SQUARE * (2 * unit**2 - 1)])
         return np.array([unit, SQUARE * (2 * unit**2 - 1), COUNT]) * (not missing)
 
-    def _released(self, sums: Array, time: int) -> MomentsRelease:
-        """What noisy sums show."""
-        count = float(sums[2]) / COUNT if self._counted else float(time)
-        own = (float(sums[0]), float(sums[1]) / SQUARE, count, self._counter.stddev(time))
+    def released(self, sums: Array, time: int) -> MomentsRelease:
+        """What noisy sums show, after so many updates: post-processing."""
+        count = float(sums[2]) / COUNT if self.counted else float(time)
+        own = (float(sums[0]), float(sums[1]) / SQUARE, count, self.counter.stddev(time))
         return MomentsRelease(time, count, self._mean(*own), self._variance(*own))
 
     def _mean(self, total: float, squares: float, count: float, stddev: float) -> OnlineEstimate:
         """By Fieller 1954: all m for which the noise on total - m count would not be surprising."""
         reach = float(ndtri(0.5 + self.confidence / 2)) * stddev
-        wide = reach / COUNT if self._counted else 0.0
+        wide = reach / COUNT if self.counted else 0.0
         square = count**2 - wide**2
         if count <= wide:
             return self._scaled(0.0 if count <= 0 else total / count, -1.0, 1.0)
@@ -144,12 +142,12 @@ class OnlineMoments(OnlineStatistic):
         """By its derivatives after the three sums, and the square of the error of the mean."""
         quantile = float(ndtri(0.5 + self.confidence / 2))
         top = ((self.column.upper - self.column.lower) / 2) ** 2
-        if count <= 2 * quantile * stddev / COUNT * self._counted + 1e-9:
+        if count <= 2 * quantile * stddev / COUNT * self.counted + 1e-9:
             return OnlineEstimate(top / 2, 0.0, top)
         mean, second = total / count, squares / count  # the mean of z, and that of 2 z^2 - 1
-        slopes = [2 * mean, 0.5 / SQUARE, (second / 2 - 2 * mean**2) / COUNT * self._counted]
+        slopes = [2 * mean, 0.5 / SQUARE, (second / 2 - 2 * mean**2) / COUNT * self.counted]
         noise = stddev / count
-        bend = noise**2 * (1 + (mean**2 + abs(second)) / COUNT**2 * self._counted)
+        bend = noise**2 * (1 + (mean**2 + abs(second)) / COUNT**2 * self.counted)
         value = (second + 1) / 2 - mean**2 + noise**2
         half = quantile * noise * math.hypot(*slopes) + quantile**2 * bend
         ends = (top * min(max(each, 0.0), 1.0) for each in (value, value - half, value + half))

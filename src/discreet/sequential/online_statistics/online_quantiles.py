@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,22 +13,33 @@ from scipy.linalg import toeplitz
 from scipy.signal import lfilter
 from scipy.special import ndtri
 
-from discreet.core.bits import Bits
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
-from discreet.sequential.online_statistics.diameter_bound import DiameterBound, on_a_grid
-from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
+from discreet.sequential.online_statistics.online_statistic import (
+    DiameterBound,
+    OnlineEstimate,
+    OnlineStatistic,
+    on_a_grid,
+)
 
 MOST = 1024
 PLACES = 17  # after the binary point, of the weights of cells: no finer than the grid of a counter
 
 
-class OnlineQuantiles(OnlineStatistic):
+@dataclass(frozen=True)
+class _Spread:
+    """How the noise on the number of records tells of that on other ranks, and what is left of it at each level."""
+
+    tied: Array
+    of_levels: Array
+
+
+@dataclass(frozen=True, eq=False)
+class OnlineQuantiles(OnlineStatistic[tuple[OnlineEstimate, ...]]):
     """Release quantiles of all records so far, after every update.
 
     Numbers of records up to each edge of equal cells are running sums over values, of running sums over time. Both are
@@ -45,7 +58,7 @@ class OnlineQuantiles(OnlineStatistic):
         Public. How many updates there are at most, up to 65,536; without it the stream has no end.
     bins : int
         Public. How many equal cells, up to 1,024. Quantiles are interpolated between their edges.
-    neighbors, contributions, confidence, bits
+    neighbors, contributions, confidence
         As for `OnlineMoments`.
 
     Guarantee
@@ -60,8 +73,9 @@ class OnlineQuantiles(OnlineStatistic):
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> from discreet.mechanisms import Gaussian
-    >>> online = OnlineQuantiles(0.5, (0.0, 1.0), Gaussian(0.01), horizon=1000)
+    >>> online = OnlineQuantiles(0.5, (0.0, 1.0), Gaussian(0.01), horizon=1000).open(Budget(1e4, 1e-6))
     >>> for value in np.linspace(0, 1, 101):
     ...     (median,) = online.update(value)
     >>> round(median.value, 1)
@@ -70,61 +84,76 @@ class OnlineQuantiles(OnlineStatistic):
 
     purpose: ClassVar[str] = "online quantiles"
 
-    def __init__(
-        self,
-        q: float | Sequence[float],
-        bounds: tuple[float, float],
-        noise: Additive,
-        horizon: int | None = None,
-        *,
-        bins: int = 64,
-        neighbors: Neighbors = Neighbors.REPLACE,
-        contributions: int = 1,
-        confidence: float = 0.95,
-        bits: Bits | None = None,
-    ) -> None:
-        self.q = np.atleast_1d(np.asarray(q, np.float64))
-        if self.q.ndim != 1 or not len(self.q) or not ((self.q >= 0) & (self.q <= 1)).all():
-            raise ParameterError(self.purpose, f"q is {q!r}", "Give levels between 0 and 1.")
-        check_whole(self.purpose, "bins", bins, least=2, most=MOST)
-        weights = np.ldexp(np.rint(np.ldexp(square_root_factor(int(bins)).numerators, PLACES - BINARY)), -PLACES)
-        columns = toeplitz(weights, np.zeros(int(bins)))
+    q: float | Sequence[float]
+    bounds: tuple[float, float]
+    noise: Additive
+    horizon: int | None = None
+    _: KW_ONLY
+    bins: int = 64
+    neighbors: Neighbors = Neighbors.REPLACE
+    contributions: int = 1
+    confidence: float = 0.95
+
+    def check(self) -> None:
+        if self.levels.ndim != 1 or not len(self.levels) or not ((self.levels >= 0) & (self.levels <= 1)).all():
+            raise ParameterError(self.purpose, f"q is {self.q!r}", "Give levels between 0 and 1.")
+        check_whole(self.purpose, "bins", self.bins, least=2, most=MOST)
+
+    @property
+    def levels(self) -> Array:
+        """All levels, also where there is one."""
+        return np.atleast_1d(np.asarray(self.q, np.float64))
+
+    @property
+    def size(self) -> int:
+        """One sum for each cell."""
+        return self.bins
+
+    @cached_property
+    def weights(self) -> Array:
+        """The first column of the square root, in binary places that the grid of a counter has."""
+        return np.ldexp(np.rint(np.ldexp(square_root_factor(self.bins).numerators, PLACES - BINARY)), -PLACES)
+
+    @cached_property
+    def left(self) -> Array:
+        """What sums up what weights leave."""
+        return np.cumsum(lfilter([1.0], self.weights, np.eye(1, self.bins)[0]))
+
+    @cached_property
+    def vector_bound(self) -> DiameterBound:
+        """The length of the first column, and how far two are apart."""
+        columns = toeplitz(self.weights, np.zeros(self.bins))
         products = columns.T @ columns
         squares = products.diagonal()
         farthest = math.sqrt(float((squares[:, None] + squares - 2 * products).max()))
-        apart = on_a_grid(farthest, int(bins), noise.multiplier, contributions)
-        bound = DiameterBound("l2", math.sqrt(squares[0]) * (1 + 2.0**-30), nonnegative=True, apart=apart)
-        super().__init__(bounds, noise, horizon, bound, int(bins), neighbors, contributions, confidence, bits)
-        self.bins, self._weights = int(bins), weights
-        self._counted = neighbors is Neighbors.ADD_REMOVE
-        self._left: Array = np.cumsum(lfilter([1.0], weights, np.eye(1, self.bins)[0]))  # sums up what weights leave
-        rows = toeplitz(self._left, np.zeros(self.bins))  # how ranks depend on the sums
-        self._tied: Array = np.zeros(self.bins) if self._counted else rows @ rows[-1] / (rows[-1] @ rows[-1])
-        rows = rows - self._tied[:, None] * rows[-1]
-        self._spread: Array = np.stack([np.linalg.norm(rows - q * rows[-1], axis=1) for q in self.q])
+        apart = on_a_grid(farthest, self.bins, self.noise.multiplier, self.contributions)
+        return DiameterBound("l2", math.sqrt(squares[0]) * (1 + 2.0**-30), nonnegative=True, apart=apart)
 
-    @exclusive
-    def update(self, value: float | None) -> tuple[OnlineEstimate, ...]:
-        """Take one record, or None where there is none, and release the quantiles of all so far, one for each level.
-
-        Under replace, None and what is not finite count as the middle of the bounds.
-        """
-        return self._released(self._summed(value), self.clock)
-
-    def _added(self, value: float | None) -> Array:
-        """What one update adds to the sums: a column of the square root."""
-        unit, added = self._unit(value), np.zeros(self.bins)
-        if not (math.isnan(unit) and self._counted):
+    def added(self, value: float | None) -> Array:
+        """A column of the square root."""
+        unit, added = self.unit(value), np.zeros(self.bins)
+        if not (math.isnan(unit) and self.counted):
             share = 0.5 if math.isnan(unit) else (unit + 1) / 2
             cell = min(int(share * self.bins), self.bins - 1)
-            added[cell:] = self._weights[: self.bins - cell]
+            added[cell:] = self.weights[: self.bins - cell]
         return added
 
-    def _released(self, sums: Array, time: int) -> tuple[OnlineEstimate, ...]:
-        """What noisy sums show. Where the number of records is known, the noise on it tells of that on other ranks."""
-        ranks, stddev = np.convolve(self._left, sums)[: self.bins], self._counter.stddev(time)
-        ranks = ranks - self._tied * (ranks[-1] - time)
-        return tuple(self._estimate(ranks, *each, stddev) for each in zip(self.q, self._spread, strict=True))
+    @cached_property
+    def _spread(self) -> _Spread:
+        rows = toeplitz(self.left, np.zeros(self.bins))  # how ranks depend on the sums
+        tied = np.zeros(self.bins) if self.counted else rows @ rows[-1] / (rows[-1] @ rows[-1])
+        rows = rows - tied[:, None] * rows[-1]
+        return _Spread(tied, np.stack([np.linalg.norm(rows - q * rows[-1], axis=1) for q in self.levels]))
+
+    def released(self, sums: Array, time: int) -> tuple[OnlineEstimate, ...]:
+        """What noisy sums show, after so many updates, for each level: post-processing.
+
+        Where the number of records is known, the noise on it tells of that on other ranks.
+        """
+        ranks, stddev = np.convolve(self.left, sums)[: self.bins], self.counter.stddev(time)
+        ranks = ranks - self._spread.tied * (ranks[-1] - time)
+        levels = zip(self.levels, self._spread.of_levels, strict=True)
+        return tuple(self._estimate(ranks, *each, stddev) for each in levels)
 
     def _estimate(self, ranks: Array, q: float, spread: Array, stddev: float) -> OnlineEstimate:
         excess = ranks - q * ranks[-1]

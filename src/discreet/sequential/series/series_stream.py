@@ -5,25 +5,27 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.events import Event
+from discreet.core.exact import Exact
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.noise.system_bits import system_bits
+from discreet.sequential.continual_release import ContinualRelease, OpenStream
 from discreet.sequential.reading import places_of, values_of
-from discreet.sequential.resumable import Resumable
+from discreet.trust.grant import Grant
 
 MOST_SERIES = 2**20
 ENDLESS = 2**62
+Described = TypeVar("Described", bound="SeriesStream", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -99,46 +101,46 @@ class Membership(CheckedParameters):
         return sums[:-1]
 
 
-class SeriesStream(Resumable):
-    """Release a number for each of several series, time after time.
+class SeriesStream(ContinualRelease):
+    """Release a number for each of several series, time after time: a description.
 
-    Parameters
-    ----------
-    membership : Membership
-        Public. How a unit takes part.
-    bits : Bits, optional
-        Where noise comes from; secret bits of this process by default.
+    A subclass has the fields `bound`, `series`, `memberships` and `neighbors`.
     """
 
-    def __init__(self, membership: Membership, bits: Bits | None) -> None:
-        self.membership = membership
-        self._bits = system_bits() if bits is None else bits
-        self.clock = 0
+    bound: Bound
+    series: int
+    memberships: int
 
-    @property
-    def neighbors(self) -> Neighbors:
-        """The relation that the price speaks of."""
-        return self.membership.neighbors
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.membership, self.grid  # noqa: B018 - what is wrong is found now, before anything is charged
 
-    @property
-    def secret(self) -> bool:
-        """Whether the noise is secret."""
-        return self._bits.secret
-
-    @property
-    @abstractmethod
-    def contributions(self) -> int:
-        """At how many times a unit takes part at most, wherever these are."""
-
-    @property
-    @abstractmethod
-    def event(self) -> Event:
-        """The price of all releases."""
+    @cached_property
+    def membership(self) -> Membership:
+        """How a unit takes part."""
+        return Membership(self.bound, self.series, self.memberships, self.neighbors)
 
     @property
     @abstractmethod
     def grid(self) -> Grid:
         """The grid that values are cut to and noise is drawn on."""
+
+    @property
+    def last_clock(self) -> int:
+        """After how many updates there is none; very many, where a stream has no end."""
+        return ENDLESS
+
+    @abstractmethod
+    def opened(self, grant: Grant) -> OpenSeries[Any]:
+        """The object that takes updates, for whoever has paid: see `open`."""
+
+
+class OpenSeries(OpenStream[Described]):
+    """Series that are paid for."""
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        self.clock = 0
 
     @exclusive
     def update(self, values: ArrayLike, places: ArrayLike | None = None) -> Array:
@@ -156,22 +158,17 @@ class SeriesStream(Resumable):
         -------
         array of shape (series,)
         """
-        self.check_time()
-        sums = self.membership.sums(self.purpose, self.grid, values, places)
+        own = self.description
+        if self.clock >= own.last_clock:
+            obstacle = f"all {own.last_clock} times that were planned are over"
+            raise ParameterError(own.purpose, obstacle, "Plan for more.", horizon=own.last_clock)
+        sums = Exact(own.membership.sums(own.purpose, own.grid, values, places))
         self.begin_update()
         found = self._released(sums)
         self.clock += 1
         return found
 
-    @property
-    def last_clock(self) -> int:
-        """After how many updates there is none; very many, where a stream has no end."""
-        return ENDLESS
-
-    def check_time(self) -> None:
-        """Refuse an update after the last, before anything changes."""
-        return
-
+    @exclusive
     @abstractmethod
-    def _released(self, sums: Steps) -> Array:
+    def _released(self, sums: Exact[Steps]) -> Array:
         """What is released of the exact sums, which nothing else depends on."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.bits import Bits
 from discreet.core.bound import ULP, Bound
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import PureLoss
+from discreet.core.exact import Exact
 from discreet.core.grid import CELLS, Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.sequential.counters.updates import FINE, UNIT
-from discreet.sequential.resumable import State, fitting, fitting_clock
-from discreet.sequential.series.series_stream import Membership, SeriesStream
+from discreet.sequential.continual_release import State, fitting, fitting_clock
+from discreet.sequential.counters.counter import FINE, UNIT
+from discreet.sequential.series.series_stream import OpenSeries, SeriesStream
+from discreet.trust.grant import Grant
 
 HALF = 2**40  # the part of epsilon that pays for publications, in whole shares: they add up without error
 LEAST = 2**28  # shares that are worth a publication
@@ -27,6 +30,7 @@ DIGITS = 4  # binary ones, of shares
 Shares = NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
 class WEventStream(SeriesStream):
     """Release series as they come, with a new noisy number wherever the last one no longer fits.
 
@@ -49,8 +53,6 @@ class WEventStream(SeriesStream):
     neighbors : Neighbors
         Public. Whether what a unit adds within a window is added or removed, or replaced by what any other adds within
         a window of its own.
-    bits : Bits, optional
-        Where noise comes from; secret bits of this process by default.
 
     Guarantee
     ---------
@@ -66,90 +68,97 @@ class WEventStream(SeriesStream):
 
     purpose: ClassVar[str] = "w-event stream"
 
-    def __init__(
-        self,
-        window: int,
-        epsilon: float,
-        bound: Bound = UNIT,
-        *,
-        series: int = 1,
-        memberships: int = 1,
-        neighbors: Neighbors = Neighbors.ADD_REMOVE,
-        bits: Bits | None = None,
-    ) -> None:
-        check_whole(self.purpose, "window", window, most=LONGEST)
-        check_positive(self.purpose, "epsilon", epsilon, 2.0**-20, 2.0**20)
-        super().__init__(Membership(bound, int(series), int(memberships), neighbors), bits)
-        self.window, self.epsilon = int(window), float(epsilon)
-        moved = memberships * neighbors.reach * bound.radius  # two windows may be apart: so each has half of epsilon
-        self._scale = 2 * moved / self.epsilon * (1 + 8 * ULP)  # of noise that costs all of a half
-        self._spent: Shares = np.zeros((self.window, int(series)), np.int64)
-        self._held: Steps = np.zeros(int(series), np.int64)
-        self.published: NDArray[np.bool_] = np.zeros(int(series), np.bool_)
-        self._begin()
+    window: int
+    epsilon: float
+    bound: Bound = UNIT
+    _: KW_ONLY
+    series: int = 1
+    memberships: int = 1
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
 
-    def _begin(self) -> None:
-        """Set up what a scheme remembers besides."""
-        return
-
-    @property
-    def contributions(self) -> int:
-        """One: a unit's further times may lie outside the window."""
-        return 1
+    def check(self) -> None:
+        check_whole(self.purpose, "window", self.window, most=LONGEST)
+        check_positive(self.purpose, "epsilon", self.epsilon, 2.0**-20, 2.0**20)
 
     @property
     def event(self) -> PureLoss:
-        """The price of all releases."""
-        return PureLoss(self.epsilon)
+        return PureLoss(float(self.epsilon))
 
     @property
+    def scale(self) -> float:
+        """Of noise that costs all of a half."""
+        moved = self.memberships * self.neighbors.reach * self.bound.radius  # two windows may be apart
+        return 2 * moved / self.epsilon * (1 + 8 * ULP)
+
+    @cached_property
     def grid(self) -> Grid:
         """Fine beside the bound, unless noise would not fit its own grid."""
-        largest = self._scale * max(self.window, HALF // LEAST)
-        finest = float(np.frexp(self.membership.bound.radius)[1]) - CELLS
+        largest = self.scale * max(self.window, HALF // LEAST)
+        finest = float(np.frexp(self.bound.radius)[1]) - CELLS
         return Grid(int(max(finest, float(np.frexp(largest)[1]) - FINE)))
+
+    @abstractmethod
+    def opened(self, grant: Grant) -> OpenWEvent:
+        """The object that takes updates, for whoever has paid: see `open`."""
+
+
+class OpenWEvent(OpenSeries[WEventStream]):
+    """A w-event stream that is paid for.
+
+    Attributes
+    ----------
+    published : array of bool, shape (series,)
+        Which series were published anew at the latest time.
+    """
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        own = self.description
+        self._spent: Shares = np.zeros((own.window, own.series), np.int64)
+        self._held: Steps = np.zeros(own.series, np.int64)
+        self.published: NDArray[np.bool_] = np.zeros(own.series, np.bool_)
 
     @abstractmethod
     def offered(self) -> Shares:
         """The shares that a publication of each series would cost now: a function of earlier releases."""
 
-    def _released(self, sums: Steps) -> Array:
+    def _released(self, sums: Exact[Steps]) -> Array:
         """New noisy numbers of the series that have moved, and the last ones of the others."""
-        shares = self.offered()
-        each_time = np.full(len(sums), HALF / self.window)  # those of a window are a half
-        distances = np.abs(sums - self._held) + self._noise(each_time)
-        error = self._scale * (HALF / self.grid.step) / np.maximum(shares, LEAST)
+        own, shares, held = self.description, self.offered(), self._held.copy()
+        each_time = np.full(own.series, HALF / own.window)  # those of a window are a half
+        distances = sums.noised(lambda exact: np.abs(exact - held), self._noise(each_time))
+        error = own.scale * (HALF / own.grid.step) / np.maximum(shares, LEAST)
         self.published = chosen = (shares >= LEAST) & (distances > error)
-        self._spent[self.clock % self.window] = np.where(chosen, shares, 0)
-        self._held[chosen] = sums[chosen] + self._noise(shares[chosen])
-        return self.grid.values(self._held)
+        self._spent[self.clock % own.window] = np.where(chosen, shares, 0)
+        self._held[chosen] = sums.noised(lambda exact: exact[chosen], self._noise(shares[chosen]))
+        return own.grid.values(self._held)
 
     def _noise(self, shares: Array | Shares) -> Steps:
         """Laplace noise that costs these shares of a half, in grid steps."""
-        found = np.zeros(len(shares), np.int64)
+        own, found = self.description, np.zeros(len(shares), np.int64)
         for share in np.unique(shares):
             where = shares == share
-            scale = self._scale * (HALF / float(share)) * (1 + 8 * ULP) / self.grid.step
+            scale = own.scale * (HALF / float(share)) * (1 + 8 * ULP) / own.grid.step
             found[where] = Laplace().noise(self._bits, (int(where.sum()),), scale)
         return found
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The last releases and what they were paid."""
         return {"clock": np.array(self.clock), "held": self._held, "spent": self._spent}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
-        clock = fitting_clock(state, np.array(self.clock), self.last_clock)
+    def _restore(self, state: State) -> None:
+        clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
         held, spent = fitting(state, "held", self._held), fitting(state, "spent", self._spent)
         self.clock, self._held, self._spent = int(clock), held, spent
 
 
+@dataclass(frozen=True, eq=False)
 class BudgetDistribution(WEventStream):
     """A w-event stream whose publications each get half of what the window has left: for few changes in a window.
 
     Parameters
     ----------
-    window, epsilon, bound, series, memberships, neighbors, bits
+    window, epsilon, bound, series, memberships, neighbors
         As for `WEventStream`.
 
     Guarantee
@@ -158,22 +167,31 @@ class BudgetDistribution(WEventStream):
 
     Examples
     --------
-    >>> stream = BudgetDistribution(window=10, epsilon=2.0)
+    >>> from discreet.core.budget import Budget
+    >>> stream = BudgetDistribution(window=10, epsilon=2.0).open(Budget(2.0))
     >>> found = [float(stream.update(np.ones(5000))[0]) for _ in range(30)]
-    >>> bool(abs(found[-1] - 5000) < 100), stream.event
-    (True, PureLoss(epsilon=2.0))
+    >>> bool(abs(found[-1] - 5000) < 100)
+    True
     """
 
     purpose: ClassVar[str] = "budget distribution"
 
+    def opened(self, grant: Grant) -> OpenDistribution:
+        return OpenDistribution(grant)
+
+
+class OpenDistribution(OpenWEvent):
+    """Budget distribution that is paid for."""
+
     def offered(self) -> Shares:
         """Half of what was not spent in the last w - 1 times, cut to few digits: few scales of noise are drawn."""
-        spent = self._spent.sum(axis=0) - self._spent[self.clock % self.window]
+        spent = self._spent.sum(axis=0) - self._spent[self.clock % self.description.window]
         half = (HALF - spent) // 2
         cut = np.maximum(np.frexp(half.astype(np.float64))[1].astype(np.int64) - DIGITS, 0)
         return np.asarray(half >> cut << cut)
 
 
+@dataclass(frozen=True, eq=False)
 class BudgetAbsorption(WEventStream):
     """A w-event stream whose publications absorb the shares of times without one: for changes now and then.
 
@@ -182,7 +200,7 @@ class BudgetAbsorption(WEventStream):
 
     Parameters
     ----------
-    window, epsilon, bound, series, memberships, neighbors, bits
+    window, epsilon, bound, series, memberships, neighbors
         As for `WEventStream`.
 
     Guarantee
@@ -194,36 +212,43 @@ class BudgetAbsorption(WEventStream):
 
     Examples
     --------
-    >>> stream = BudgetAbsorption(window=10, epsilon=2.0)
+    >>> from discreet.core.budget import Budget
+    >>> stream = BudgetAbsorption(window=10, epsilon=2.0).open(Budget(2.0))
     >>> found = [float(stream.update(np.ones(5000))[0]) for _ in range(30)]
-    >>> bool(abs(found[-1] - 5000) < 200), stream.event
-    (True, PureLoss(epsilon=2.0))
+    >>> bool(abs(found[-1] - 5000) < 200)
+    True
     """
 
     purpose: ClassVar[str] = "budget absorption"
 
-    def _begin(self) -> None:
-        """Nothing is saved, and nothing given up."""
-        self._saved: Shares = np.zeros(self.membership.series, np.int64)  # times to absorb; negative: given up
+    def opened(self, grant: Grant) -> OpenAbsorption:
+        return OpenAbsorption(grant)
+
+
+class OpenAbsorption(OpenWEvent):
+    """Budget absorption that is paid for."""
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        self._saved: Shares = np.zeros(self.description.series, np.int64)  # times to absorb; negative: given up
 
     def offered(self) -> Shares:
         """The shares of this time and of those that may be absorbed; none while shares are given up."""
-        times = np.clip(self._saved + 1, 0, self.window)
-        return np.asarray(times * (HALF // self.window))
+        times = np.clip(self._saved + 1, 0, self.description.window)
+        return np.asarray(times * (HALF // self.description.window))
 
-    def _released(self, sums: Steps) -> Array:
+    def _released(self, sums: Exact[Steps]) -> Array:
         """New noisy numbers of the series that have moved, and the last ones of the others."""
         found = super()._released(sums)
-        taken = np.clip(self._saved + 1, 0, self.window)
-        self._saved = np.where(self.published, 1 - taken, np.minimum(self._saved + 1, self.window - 1))
+        taken = np.clip(self._saved + 1, 0, self.description.window)
+        self._saved = np.where(self.published, 1 - taken, np.minimum(self._saved + 1, self.description.window - 1))
         return found
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The last releases, and the times that are saved or given up."""
-        return {**super().state(), "saved": self._saved}
+        return {**super()._state(), "saved": self._saved}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
+    def _restore(self, state: State) -> None:
         saved = fitting(state, "saved", self._saved)
-        super().restore(state)
+        super()._restore(state)
         self._saved = saved

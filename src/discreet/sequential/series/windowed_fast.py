@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.updates import UNIT
-from discreet.sequential.resumable import State
-from discreet.sequential.series.fast import FAST, Sampling
+from discreet.sequential.continual_release import State
+from discreet.sequential.counters.counter import UNIT
+from discreet.sequential.series.fast import LONGEST, OpenFAST, SampledSeries, Sampling
 from discreet.sequential.series.pid_controller import PIDController
-from discreet.sequential.series.series_stream import ENDLESS
+from discreet.trust.grant import Grant
 
 
-class WindowedFAST(FAST):
+@dataclass(frozen=True, eq=False)
+class WindowedFAST(SampledSeries):
     """Release series as they come, from a limited number of noisy samples in any window, with w-event privacy.
 
     A series is sampled again when the controller says so, but not before the last `samples` samples reach back by a
@@ -33,7 +35,7 @@ class WindowedFAST(FAST):
         Public. Its multiplier is in units of what one unit moves all samples of a window by.
     samples : int
         Public. How many samples of each series any window has at most.
-    bound, series, memberships, neighbors, sampling, step_variance, controller, bits
+    bound, series, memberships, neighbors, sampling, step_variance, controller
         As for `FAST`.
 
     Guarantee
@@ -47,76 +49,67 @@ class WindowedFAST(FAST):
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> from discreet.mechanisms import Laplace
-    >>> stream = WindowedFAST(24, Laplace(1.0), samples=4)
+    >>> stream = WindowedFAST(24, Laplace(1.0), samples=4).open(Budget(1.0))
     >>> found = [float(stream.update(np.ones(3000))[0]) for _ in range(100)]
-    >>> bool(abs(found[-1] - 3000) < 100), stream.event
-    (True, LaplaceLoss(multiplier=1.0))
+    >>> bool(abs(found[-1] - 3000) < 100)
+    True
     """
 
     purpose: ClassVar[str] = "windowed FAST"
 
-    def __init__(
-        self,
-        window: int,
-        noise: Additive,
-        samples: int,
-        bound: Bound = UNIT,
-        *,
-        series: int = 1,
-        memberships: int = 1,
-        neighbors: Neighbors = Neighbors.ADD_REMOVE,
-        sampling: Sampling = "adaptive",
-        step_variance: float | None = None,
-        controller: PIDController | None = None,
-        bits: Bits | None = None,
-    ) -> None:
-        super().__init__(
-            window,
-            noise,
-            samples,
-            bound,
-            series=series,
-            memberships=memberships,
-            neighbors=neighbors,
-            sampling=sampling,
-            step_variance=step_variance,
-            controller=controller,
-            bits=bits,
-        )
-        self.window = self.horizon
-        self._times: NDArray[np.int64] = np.full((self.samples, int(series)), -self.window, np.int64)
+    window: int
+    noise: Additive
+    samples: int
+    bound: Bound = UNIT
+    _: KW_ONLY
+    series: int = 1
+    memberships: int = 1
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    sampling: Sampling = "adaptive"
+    step_variance: float | None = None
+    controller: PIDController | None = None
 
-    def _of_two(self, each: int) -> int:
-        """Of both: the windows of two units may be apart."""
-        return 2 * each
+    def check(self) -> None:
+        check_whole(self.purpose, "window", self.window, most=LONGEST)
+        super().check()
 
     @property
-    def contributions(self) -> int:
-        """One: a unit's further times may lie outside the window."""
-        return 1
+    def length(self) -> int:
+        """The times of a window."""
+        return self.window
 
     @property
-    def last_clock(self) -> int:
-        """There is no last update."""
-        return ENDLESS
+    def both(self) -> int:
+        """The samples of both: the windows of two units may be apart."""
+        return 2 * self.each
 
-    def check_time(self) -> None:
-        """There is no last update."""
-        return
+    def opened(self, grant: Grant) -> OpenWindows:
+        return OpenWindows(grant)
+
+
+class OpenWindows(OpenFAST[WindowedFAST]):
+    """Series sampled in windows, that are paid for."""
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        own = self.description
+        self._times: NDArray[np.int64] = np.full((own.samples, own.series), -own.window, np.int64)
 
     @property
     def due(self) -> NDArray[np.bool_]:
         """The series that are sampled at the next time: a function of earlier releases."""
-        free = self.clock - self._times.min(axis=0) >= self.window
-        if self.sampling == "fixed":
-            return np.asarray(free & (self.clock * self.samples >= self.taken * self.window))
+        own = self.description
+        free = self.clock - self._times.min(axis=0) >= own.window
+        if own.sampling == "fixed":
+            return np.asarray(free & (self.clock * own.samples >= self._taken * own.window))
         return np.asarray(free & (self.clock >= self._next))
 
     @property
     def pace(self) -> Array:
         """The window over its samples."""
-        return np.full(len(self.taken), self.window / self.samples)
+        return np.full(len(self._taken), self.description.window / self.description.samples)
 
     def _plan(self, expected: Array, due: NDArray[np.bool_]) -> None:
         """Note the times of samples, and set those of the next ones."""
@@ -124,6 +117,6 @@ class WindowedFAST(FAST):
         oldest = self._times.argmin(axis=0)[due]
         self._times[oldest, np.flatnonzero(due)] = self.clock
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """That of `FAST`, and the times of the last samples."""
-        return {**super().state(), "times": self._times}
+        return {**super()._state(), "times": self._times}
