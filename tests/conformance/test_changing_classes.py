@@ -46,7 +46,7 @@ def keepers(name: str) -> list[Source]:
 def test_the_walk_finds_what_changes() -> None:
     names = {one.name for one in found()}
     assert names >= {"Permit", "TrialPermit", "Conversation", "OnlineQueries", "TreeCounter", "EpisodeSums", "Trainer"}
-    assert names >= {"RunningSums", "Client", "Server", "SecureSum", "MemoryPage", "NoisyGradients"}
+    assert names >= {"RunningSums", "Client", "Server", "SecureSum", "MemoryPage", "SampledGradient"}
     assert not names & {"Laplace", "Schema", "Budget", "Composition"}
 
 

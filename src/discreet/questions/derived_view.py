@@ -23,7 +23,7 @@ class DerivedView(ABC):
     """
 
     def __init__(self, view: View) -> None:
-        self._view, self.unit, self.neighbors = view, view.unit, view.neighbors
+        self.view, self.unit, self.neighbors, self.bits = view, view.unit, view.neighbors, view.bits
 
     @abstractmethod
     def asked(self, question: BoundedSum) -> BoundedSum:
@@ -43,30 +43,30 @@ class DerivedView(ABC):
 
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
         """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
-        return self._view.sum(self.asked(question), sample)
+        return self.view.sum(self.asked(question), sample)
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch; a condition is one on the other view's records."""
-        return self._view.keys(column, condition)
+        return self.view.keys(column, condition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""
-        return map(self.rows(columns), self._view.batches(self.reads(columns)))
+        return map(self.rows(columns), self.view.batches(self.reads(columns)))
 
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows in one matrix."""
-        return self.rows(columns)(self._view.everything(self.reads(columns)))
+        return self.rows(columns)(self.view.everything(self.reads(columns)))
 
     def units_by_rows(self, most: int) -> Steps:
         """How many units have 1, 2, ... rows, whatever these hold."""
-        return self._view.units_by_rows(most)
+        return self.view.units_by_rows(most)
 
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""
-        return self._view.dealt(records, blocks)
+        return self.view.dealt(records, blocks)
 
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
         """What an untrusted function returns for each block of records, in a process of its own."""
-        return self._view.isolated(of, blocks, size, seconds, form)
+        return self.view.isolated(of, blocks, size, seconds, form)

@@ -137,4 +137,4 @@ class FilteredView(DerivedView):
 
     def listing(self, lists: Mapping[str, Category]) -> View:
         """The same records, with columns of text that are read as categories of these values."""
-        return FilteredView(self._view.listing(lists), self._condition)
+        return FilteredView(self.view.listing(lists), self._condition)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from discreet.core.bits import Bits
 from discreet.core.events import DiscreteLoss, Event
 from discreet.core.mechanism import Mechanism
-from discreet.core.neighbors import Neighbors
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
@@ -102,3 +102,31 @@ class Curator(Secret):
 
     def __repr__(self) -> str:
         return f"Curator({type(self._source).__name__}, {self.neighbors})"
+
+
+class ViewCurator(Secret):
+    """A curator of records that are no table: tensors, an attribute, positions. It shows a question its own view.
+
+    Parameters
+    ----------
+    view : object with neighbors, unit and bits
+        All that a question is shown.
+    """
+
+    def __init__(self, view: Any) -> None:
+        self._view = view
+        self.neighbors: Neighbors = view.neighbors
+        self.unit: Unit = view.unit
+
+    @property
+    def secret(self) -> bool:
+        """Whether samples and noise are from secret bits."""
+        secret: bool = self._view.bits.secret
+        return secret
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """The mechanism's release of the exact answer."""
+        return mechanism.release(question.answer(self._view), self._view.bits)
+
+    def __repr__(self) -> str:
+        return f"ViewCurator({type(self._view).__name__}, {self.neighbors})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.questions.listed import OfListed
 from discreet.questions.question import Question
@@ -31,6 +32,10 @@ class ListedPermit(Permit):
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question about these records, if the plan pays for it."""
         return self._permit.ask(OfListed(question, self._lists), mechanism)
+
+    def check_pays(self, event: Event) -> None:
+        """Refuse what the plan does not pay for any more."""
+        self._permit.check_pays(event)
 
     def random_state(self, given: Any) -> Any:
         """A seed for public choices; see `Permit.random_state`."""

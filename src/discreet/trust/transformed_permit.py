@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.questions.question import Question
 from discreet.questions.transformation import Transformation
@@ -30,6 +31,10 @@ class TransformedPermit(Permit):
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question about transformed records, if the plan pays for it."""
         return self._permit.ask(transformed(question, self._by), mechanism)
+
+    def check_pays(self, event: Event) -> None:
+        """Refuse what the plan does not pay for any more."""
+        self._permit.check_pays(event)
 
     def random_state(self, given: Any) -> Any:
         """A seed for public choices; see `Permit.random_state`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -12,11 +13,13 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
-from discreet.deep.clipping.clipped_sum import Losses
 from discreet.deep.layers.standardized_convolution import StandardizedConv2d
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
+
+if TYPE_CHECKING:
+    from discreet.deep.clipping.clipped_sum import Losses
 
 ASKED = "large batches"
 GROUPS, PADDING, LEARNING_RATE = 16, 4, 2.0

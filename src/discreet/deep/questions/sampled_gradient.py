@@ -1,17 +1,21 @@
-"""The noisy mean of the clipped gradients of a secret sample: what one step asks of the data."""
+"""The clipped gradients of a secret sample, added up: what one step of training asks of the records."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from discreet.core.errors import ParameterError
+from discreet.core.answer import Answer, SampledAnswer, whole_numbers
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import Composed, Event
 from discreet.core.held import Held, exclusive
 from discreet.deep.checks.failing_records import computed
 from discreet.deep.checks.model_state import ModelState
@@ -22,18 +26,29 @@ from discreet.deep.clipping.capture import Layer
 from discreet.deep.clipping.clip_quantile import SPAN
 from discreet.deep.clipping.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.clipping.compiled_sum import CompiledSum, Compiler
-from discreet.deep.noise.device_noise import DeviceNoise
-from discreet.deep.noise.noise_stream import NoiseStream
-from discreet.deep.noise.noisy_sum import WITHOUT_FLOAT64, fine_grid, noisy_sum, on_grid, rounding_on_grid
-from discreet.deep.training.private_tensors import Chunk, PrivateTensors
+from discreet.deep.noise.device_noise import DeviceGaussian, DeviceNoise
+from discreet.deep.noise.exact_sum import DeviceAnswer, ExactSum, device_sum, exact_sum, on_processor
+from discreet.deep.noise.fine_grid import OF_CHUNKS, on_grid
+from discreet.deep.noise.noise_stream import NoiseStream, OnTurn
+from discreet.deep.questions.records_as_tensors import RecordsAsTensors
+from discreet.deep.questions.tensors_view import Chunk, TensorsView, Turns
 from discreet.deep.training.processes import OneProcess, Processes
 from discreet.deep.training.training_plan import TrainingPlan
+from discreet.noise.bits import system_bits
+from discreet.trust.on_sample import OnSample
+from discreet.trust.permit import KEPT
+
+if TYPE_CHECKING:
+    from discreet.deep.training.private_tensors import PrivateTensors
 
 WITHIN = "within the clip"  # beside the names of parameters
 
 
-class NoisyGradients(Held):
-    """Draws samples and noise; it charges nothing: its caller has a permit.
+class SampledGradient(Held):
+    """Asks the sum of the clipped gradients of a fresh secret sample, and sets parameters' gradients by its release.
+
+    Ask it of a permit with the mechanism that it names: `release = permit.ask(gradient, gradient.mechanism)`; then
+    `gradient.move(release)`. Any other mechanism is refused.
 
     Parameters
     ----------
@@ -41,8 +56,8 @@ class NoisyGradients(Held):
         Public. Its trained parameters are what gradients are taken of.
     losses : callable
         Public. Of what the model gives and the targets: one loss for each record.
-    data : PrivateTensors
-        The records.
+    data : PrivateTensors or RecordsAsTensors
+        Whose records will be asked.
     plan : TrainingPlan
         Public. Samples and noise.
     chunk : int
@@ -61,7 +76,7 @@ class NoisyGradients(Held):
         self,
         model: nn.Module,
         losses: Losses,
-        data: PrivateTensors,
+        data: PrivateTensors | RecordsAsTensors,
         plan: TrainingPlan,
         chunk: int = 256,
         views: AugmentationMultiplicity | None = None,
@@ -71,22 +86,25 @@ class NoisyGradients(Held):
     ) -> None:
         self.trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         self._model, self._losses, self._data, self._plan, self._chunk = model, losses, data, plan, chunk
-        self._views, self.clip = views, plan.clip
+        self._views, self.clip, self.columns = views, plan.clip, data.columns
         self._processes = processes or OneProcess()
         self._precision, self._compiler = precision, compiler
         self._compiled: CompiledSum | None = None
         self._taken: list[Layer] | None = None
         self._state: ModelState | None = None
+        self._shapes: dict[str, torch.Size] = {}
         self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
-        self._device_noise = None if self._device.type in WITHOUT_FLOAT64 | {"cpu"} else DeviceNoise(self._device)
-        self._begin()
+        multiplier = plan.noise.multiplier
+        exact = on_processor(self._device)
+        self.noise = plan.noise if exact else DeviceGaussian(multiplier, DeviceNoise(self._device))
+        self.begin()
 
-    def _begin(self) -> None:
+    @exclusive
+    def begin(self) -> None:
         """Begin a stream of noise, with groups of its own: what is correlated is of one run alone."""
-        bands = self._plan.bands
-        self._turns = None if bands is None else self._data._turns(bands.count)
-        self._stream: NoiseStream[Any] | None = None if bands is None else NoiseStream(bands)
+        self._turns: Turns | None = None
+        self._stream = None if self._plan.bands is None else NoiseStream(self._plan.bands)
 
     @exclusive
     def rehearse(self) -> None:
@@ -98,39 +116,60 @@ class NoisyGradients(Held):
         self._taken = rehearsed(self._model, self._losses, blank.inputs, blank.targets, self._views)
         self._state = None
         state = ModelState(self._model)
-        with secret_draws(self._data.bits, self._device):
+        with secret_draws(system_bits(), self._device):
             self._sums([blank])
         state.restore()
 
-    @exclusive
-    def open(self) -> None:
-        """Ask what a run asks before its first step, which must have been charged: whether samples are truncated."""
-        truncation = self._plan.truncation
-        if truncation is not None and self._data._passes(truncation):
-            self.most = truncation.most
+    @property
+    def mechanism(self) -> OnSample | HandedOver:
+        """What adds the noise of the next step, at its price."""
+        if not self._processes.first:
+            return HandedOver()
+        if self._stream is None:
+            return OnSample(self.noise, self._plan.step_sample)
+        return OnTurn(self.noise, self._plan.step_sample, self._stream)
 
     @exclusive
-    def draw(self) -> None:
-        """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
-        try:
-            noisy = self._released()
-        except BaseException:
-            self._begin()  # a turn may have passed without a row of noise
-            raise
-        for name, one in self.trained.items():
-            one.grad = (noisy[name] / self._plan.batch).to(one)
-        if (quantile := self._plan.quantile) is not None:
-            self.clip = quantile.moved(self.clip, self._plan.clip, float(noisy[WITHIN]), self._plan.batch)
+    def end_round(self) -> None:
+        """Let the next step pay for its round, if noise is correlated: another permit has paid for the last one."""
+        if self._stream is not None:
+            self._stream.end_round()
 
-    def _released(self) -> dict[str, Tensor]:
+    @exclusive
+    def answer(self, view: Any) -> SampledAnswer:
+        """The exact sum over a fresh sample; on several processes, that of all is with the first."""
+        shown = self.shown(view)
+        if self._plan.bands is not None and self._turns is None:
+            self._turns = Turns(shown.size, self._plan.bands.count, shown.bits)
         least = math.ceil((self.most or self._plan.batch) / self._chunk)
         given = self._plan.sample, self._chunk, self._device, least, self.most, self._turns
         self._state = self._state or ModelState(self._model)
         self._state.renew()
-        with secret_draws(self._data.bits, self._device):
-            sums = self._sums(self._data._chunks(*given))
+        with secret_draws(shown.bits, self._device):
+            sums = self._sums(shown.chunks(*given))
         self._state.restore()
-        return self._processes.released(sums, self._noisy)
+        return SampledAnswer(self._exact(sums), self._plan.step_sample)  # type: ignore[arg-type]
+
+    def shown(self, view: Any) -> TensorsView:
+        """The records of a view as tensors."""
+        return self._data.tensors(view) if isinstance(self._data, RecordsAsTensors) else view
+
+    def _exact(self, sums: dict[str, Tensor]) -> ExactSum:
+        self._shapes = {name: one.shape for name, one in sums.items()}
+        flat = torch.cat([one.detach().double().flatten() for one in sums.values()])
+        made = exact_sum if on_processor(flat.device) else device_sum
+        return made(self._processes.summed(flat), self._plan.reach(self.clip), OF_CHUNKS)
+
+    @exclusive
+    def move(self, release: Any) -> None:
+        """Set the parameters' gradients by a release, and move the clip, if it follows a quantile."""
+        flat = release if isinstance(release, Tensor) else torch.from_numpy(release)
+        parts = torch.split(self._processes.shared(flat), [math.prod(shape) for shape in self._shapes.values()])
+        noisy = {name: part.view(shape) for part, (name, shape) in zip(parts, self._shapes.items(), strict=True)}
+        for name, one in self.trained.items():
+            one.grad = (noisy[name] / self._plan.batch).to(one)
+        if (quantile := self._plan.quantile) is not None:
+            self.clip = quantile.moved(self.clip, self._plan.clip, float(noisy[WITHIN]), self._plan.batch)
 
     @property
     def by_whole_model(self) -> list[str]:
@@ -166,7 +205,7 @@ class NoisyGradients(Held):
     def load_state_dict(self, state: dict[str, float]) -> None:
         """Go on from there, with noise that has nothing to do with that of steps before."""
         self.clip = float(state["clip"])
-        self._begin()
+        self.begin()
 
     def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
         """The clipped sums over all chunks together, and what records within the clip add where they are counted.
@@ -199,19 +238,56 @@ class NoisyGradients(Held):
                 self._compiled = CompiledSum(*given, views=views, compiler=self._compiler, taken=self._taken)
             return self._compiled(inputs, part.targets, part.there, self.clip, self._plan.reach(self.clip))
 
-    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The sums with exact noise for their reach and the grid; on another device in float32."""
-        noise, reach = self._plan.noise, self._plan.reach(self.clip)
-        flat = torch.cat([one.detach().flatten() for one in sums.values()])
-        rounding = rounding_on_grid(len(flat), 1 if self._plan.bands is None else self._plan.bands.count)
-        if self._device_noise is not None:
-            stddev = noise.multiplier * (reach + rounding * fine_grid(reach).step)
-            noisy = self._streamed(flat, partial(self._device_noise.one_added, stddev=stddev))
-        else:
-            exact = partial(noisy_sum, sensitivity=reach, noise=noise, bits=self._data.bits, rounding=rounding)
-            noisy = torch.from_numpy(self._streamed(flat.numpy(), exact))
-        parts = torch.split(noisy, [one.numel() for one in sums.values()])
-        return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
 
-    def _streamed(self, whole: Any, noisy: Callable[[Any], Any]) -> Any:
-        return noisy(whole) if self._stream is None else self._stream.released(whole, noisy)
+@dataclass(frozen=True)
+class HandedOver:
+    """The mechanism of a process that is not the first: its sum is with the first one, which adds noise and pays."""
+
+    calibrated: ClassVar[str] = ""
+    event: ClassVar[Event] = Composed(())
+
+    def release(self, answer: SampledAnswer, bits: Bits) -> Tensor:
+        """Zeros: nothing is released here."""
+        own: ExactSum = answer.answer
+        if isinstance(own, DeviceAnswer):
+            return torch.zeros_like(own.sums, dtype=torch.float32)
+        return torch.zeros(own.size, dtype=torch.float64)
+
+    def worst_neighbors(self) -> Any:
+        """None: it releases nothing."""
+        raise NotPermitted("training step", "another process releases", "Audit that of the first.", KEPT)
+
+
+@dataclass(frozen=True)
+class WholeGradient:
+    """The sum of the clipped gradients of all records, for noise that is priced without a sample."""
+
+    gradient: SampledGradient = field(repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.gradient.columns
+
+    def answer(self, view: Any) -> Answer:
+        """The exact sum."""
+        found = self.gradient.answer(view)
+        if found.sample.rate != 1:
+            raise NotPermitted("whole gradient", f"it is a sample of {found.sample.rate}", "Plan a rate of 1.", KEPT)
+        return found.answer
+
+
+@dataclass(frozen=True)
+class RecordCount:
+    """How many records a gradient is about, for a mechanism that hides it."""
+
+    gradient: SampledGradient = field(repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.gradient.columns
+
+    def answer(self, view: Any) -> Answer:
+        """The number; one record moves it by one."""
+        return whole_numbers([self.gradient.shown(view).size], Bound("l1", 1.0))
