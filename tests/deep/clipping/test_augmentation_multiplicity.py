@@ -56,7 +56,7 @@ def test_records_that_change_one_another_are_refused_before_any_charge() -> None
         (AugmentationMultiplicity(lambda x: x.repeat(2, 1), 2), "keeps their number"),
     ):
         with pytest.raises(ParameterError, match=word):
-            Trainer(model, optimizer, product, data, plan, views=views).run()
+            Trainer(model, optimizer, product, data, plan, augmentation=views).run()
     assert data.ledger.balance().certified == 0
     with pytest.raises(ParameterError, match="count"):
         AugmentationMultiplicity(lambda x: x, 0)

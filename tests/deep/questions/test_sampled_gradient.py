@@ -49,6 +49,17 @@ def trainer(data: Any, plan: TrainingPlan = HALF, **given: Any) -> Trainer:
     return Trainer(model, torch.optim.SGD(model.parameters(), lr=0.1), product, data, plan, **given)
 
 
+def note_draws(run: Trainer, drawn: list[int]) -> None:
+    """Note every sample that a run draws."""
+    answer = run._gradient.answer
+
+    def noted(view: Any) -> SampledAnswer:
+        drawn.append(1)
+        return answer(view)
+
+    run._gradient.answer = noted  # type: ignore[method-assign]
+
+
 def test_a_step_is_released_by_noise_that_is_priced_for_its_sample_and_by_nothing_else() -> None:
     data = tensors()
     one, own = gradient(data), OnSample(Gaussian(4.0), HALF.sample)
@@ -89,11 +100,11 @@ def test_a_permit_that_pays_for_fewer_steps_is_refused_before_the_first() -> Non
 
 
 def test_going_back_again_and_again_asks_for_no_step_more_than_was_paid_for() -> None:
-    data, drawn = tensors(), []
+    data, drawn = tensors(), list[int]()
     with data.permit(HALF.event, "four steps") as permit:
         run = trainer(data, permit=permit)
-        answer, start = run._gradient.answer, run.checkpoint()
-        run._gradient.answer = lambda view: (drawn.append(1), answer(view))[1]  # type: ignore[method-assign]
+        start = run.checkpoint()
+        note_draws(run, drawn)
         steps = run.steps()
         next(steps)
         for _ in range(3):
@@ -114,9 +125,8 @@ def test_a_step_stores_no_gradient_in_a_ledger() -> None:
 def test_sixteen_threads_make_no_step_that_was_not_paid_for() -> None:
     """Each pays for a block of its own, and all but the last one forfeit what is left of theirs."""
     data = tensors()
-    run, drawn, errors = trainer(data, block=2), [], []
-    answer = run._gradient.answer
-    run._gradient.answer = lambda view: (drawn.append(1), answer(view))[1]  # type: ignore[method-assign]
+    run, drawn, errors = trainer(data, block=2), list[int](), list[BaseException]()
+    note_draws(run, drawn)
 
     def stepped() -> None:
         try:

@@ -195,7 +195,7 @@ def test_a_resumed_run_keeps_its_schedule_and_its_average(tmp_path: Path) -> Non
         optimizer = torch.optim.SGD(model.parameters(), lr=2.0)
         schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.25, total_iters=6)
         data = PrivateTensors(*people(200), Budget(100.0, 1e-5))
-        return Trainer(model, optimizer, crossed, data, plan, schedule=schedule, decay=0.9)
+        return Trainer(model, optimizer, crossed, data, plan, schedule=schedule, ema_decay=0.9)
 
     first, again = fresh(), fresh()
     steps = first.steps()
@@ -238,7 +238,7 @@ def wrong_checkpoints(good: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def test_a_checkpoint_that_no_such_run_has_written_is_refused_and_changes_nothing() -> None:
     plan = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 6, 1.0, 20.0)
-    run = trainer(PrivateTensors(*people(200), Budget(100.0, 1e-5)), plan, decay=0.9)
+    run = trainer(PrivateTensors(*people(200), Budget(100.0, 1e-5)), plan, ema_decay=0.9)
     next(run.steps())
     good = pickle.loads(pickle.dumps(run.checkpoint()))
     for name, wrong in wrong_checkpoints(good).items():
@@ -293,7 +293,7 @@ def test_a_schedule_that_follows_a_loss_is_refused_and_no_average_is_said_to_be_
     plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
     with pytest.raises(ParameterError, match="number of steps"):
         Trainer(model, optimizer, crossed, data, STEP, schedule=plateau)
-    with pytest.raises(ParameterError, match="decay"):
+    with pytest.raises(ParameterError, match="ema_decay"):
         _ = Trainer(model, optimizer, crossed, data, STEP).average
 
 

@@ -96,23 +96,23 @@ class LargeBatch:
     ----------
     plan : TrainingPlan
         Public. Steps, samples, noise.
-    views : AugmentationMultiplicity
+    augmentation : AugmentationMultiplicity
         Public. Of each image.
-    decay : float
-        Public. Of the average of the weights.
+    ema_decay : float
+        Public. Of the exponential moving average of the weights.
     learning_rate : float
         Public. Of plain gradient descent.
 
     Examples
     --------
     >>> recipe = LargeBatch.of(Budget(8.0, 1e-5), expected_size=50_000)
-    >>> recipe.plan.steps, round(recipe.plan.noise.multiplier, 1), recipe.views.count
+    >>> recipe.plan.steps, round(recipe.plan.noise.multiplier, 1), recipe.augmentation.count
     (1831, 2.2, 16)
     """
 
     plan: TrainingPlan
-    views: AugmentationMultiplicity
-    decay: float = 0.999
+    augmentation: AugmentationMultiplicity
+    ema_decay: float = 0.999
     learning_rate: float = LEARNING_RATE
 
     @classmethod
@@ -164,4 +164,5 @@ class LargeBatch:
         """
         optimizer = torch.optim.SGD(model.parameters(), lr=self.learning_rate)
         each = nn.CrossEntropyLoss(reduction="none") if losses is None else losses
-        return Trainer(model, optimizer, each, data, self.plan, chunk=chunk, views=self.views, decay=self.decay)
+        given = model, optimizer, each, data, self.plan
+        return Trainer(*given, chunk=chunk, augmentation=self.augmentation, ema_decay=self.ema_decay)

@@ -97,7 +97,7 @@ class PrivateMLP(PrivateEstimator):
             lambda view: tensors(view.everything(task.columns)), nobody, task.data.ledger, task.columns
         )
         optimizer = torch.optim.Adam(model.parameters(), lr=float(self.learning_rate_init))
-        trainer = Trainer(model, optimizer, self._losses(), data, plan, decay=DECAY, permit=permit)
+        trainer = Trainer(model, optimizer, self._losses(), data, plan, ema_decay=DECAY, permit=permit)
         trainer.run()
         layers = [one for one in trainer.average.children() if isinstance(one, torch.nn.Linear)]
         coefs = [one.weight.detach().numpy().T.copy() for one in layers]

@@ -127,12 +127,12 @@ class Trainer(Held):
         Public. How many records are computed at a time; results do not depend on it, but for rounding.
     block : int, optional
         Public. How many steps are charged at a time; all of them by default: a whole plan costs least.
-    views : AugmentationMultiplicity, optional
+    augmentation : AugmentationMultiplicity, optional
         Public. Several views of each record, whose gradients are averaged before the clip, at the price of one.
     schedule : LRScheduler, optional
         Public. Of the optimizer's learning rate; it moves on after every step.
-    decay : float, optional
-        Public. Keeps a running average of the weights, `average`, with this decay.
+    ema_decay : float, optional
+        Public. Keeps an exponential moving average of the weights, `average`, with this decay.
     precision : torch.dtype, optional
         Public. Of the products of the passes, such as `torch.bfloat16`; parameters stay in float32, and gradients are
         added up in float32 at least.
@@ -177,9 +177,9 @@ class Trainer(Held):
         *,
         chunk: int = 256,
         block: int | None = None,
-        views: AugmentationMultiplicity | None = None,
+        augmentation: AugmentationMultiplicity | None = None,
         schedule: LRScheduler | None = None,
-        decay: float | None = None,
+        ema_decay: float | None = None,
         precision: torch.dtype | None = None,
         compiler: Compiler | None = None,
         permit: Permit | None = None,
@@ -191,12 +191,12 @@ class Trainer(Held):
         if self.checked.one_by_one:
             warnings.warn(str(self.checked), SlowLayers, stacklevel=2)
         self._processes = current_processes()
-        how = chunk, views, self._processes, precision, compiler
+        how = chunk, augmentation, self._processes, precision, compiler
         self._gradient = SampledGradient(model, losses, data, plan, *how)
         check_optimizer(optimizer, schedule, self._gradient.trained)
         self.model, self.optimizer, self.plan = model, optimizer, plan
         self._schedule = schedule
-        self._average = None if decay is None else WeightAverage(model, decay)
+        self._average = None if ema_decay is None else WeightAverage(model, ema_decay)
         self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False
         self._given, self._permits = permit, dict[int, Permit]()
         self._current: int | None = None
@@ -271,7 +271,7 @@ class Trainer(Held):
     def average(self) -> nn.Module:
         """The model with the running average of its weights; released, as they are."""
         if self._average is None:
-            raise ParameterError(ASKED, "no average of the weights is kept", "Give the trainer a decay, such as 0.999.")
+            raise ParameterError(ASKED, "no average of the weights is kept", "Give an ema_decay, such as 0.999.")
         return self._average.model
 
     def run(self, progress: Progress | None = None) -> Step:
