@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,21 @@ from sklearn.preprocessing import FunctionTransformer
 
 from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, DiscreetError, KeyReused, ParameterError
+from discreet.core.errors import BudgetExceeded, DiscreetError, EngineFailure, KeyReused, ParameterError
 from discreet.core.events import read, written
+from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.models.private_mlp_regressor import PrivateMLPRegressor
 from discreet.learners import MinMaxScaler, PrivatePipeline, PrivateSearchCV
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Category, Number, Schema
+from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import Matrix
 
 SHORT: dict[str, Any] = {"sampling_rate": 0.5, "max_iter": 2, "bounds": (-20, 20)}
 EACH = (
@@ -136,6 +142,37 @@ def test_a_network_that_is_too_large_for_a_ledger_is_not_given_again() -> None:
     clone(model).fit(data, key="large")
     with pytest.raises(KeyReused, match=r"too large for the ledger.*Nothing more was released or spent"):
         clone(model).fit(data, key="large")
+    assert len(data.ledger.entries()) == 1
+
+
+class FailsOnce(Matrix):
+    """A source that cannot be read at first."""
+
+    failed = False
+
+    def everything(self, columns: Sequence[str]) -> Array:
+        if not self.failed:
+            self.failed = True
+            raise EngineFailure("read", "the disk is away", "Ask again.")
+        return super().everything(columns)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PrivateMLPClassifier([4], target="y", sampling_rate=0.5, max_iter=2),
+        FairClassifier(protects="record", target="y", sensitive="g", expected_size=50, epochs=1, delta=1e-6),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_records_that_cannot_be_read_leave_the_charge_to_the_same_fit_with_the_same_key(model: Any) -> None:
+    two = Category(("a", "b"))
+    schema = Schema({"a": Number(-1, 1), "b": Number(-1, 1), "y": two, **({"g": two} if model.others else {})})
+    rows = np.zeros((50, len(schema.columns)))
+    data = PrivateData(Curator(FailsOnce(rows, schema)), MemoryLedger(Budget(1.0, 1e-6)))
+    with pytest.raises(EngineFailure, match="the same key goes on without another charge"):
+        clone(model).fit(data, key="again")
+    assert clone(model).fit(data, key="again").receipt_.key == "again"
     assert len(data.ledger.entries()) == 1
 
 

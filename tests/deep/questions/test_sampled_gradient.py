@@ -115,6 +115,11 @@ def test_going_back_again_and_again_asks_for_no_step_more_than_was_paid_for() ->
         permit.commit(b"weights")
 
 
+def test_a_process_by_itself_is_given_no_permit_that_another_would_have_paid_for() -> None:
+    with pytest.raises(NotPermitted, match="no other process has paid"):
+        tensors()._paid_elsewhere(HALF.event, "train")
+
+
 def test_a_step_stores_no_gradient_in_a_ledger() -> None:
     data = tensors()
     with data.permit(HALF.event, "four steps", key="once") as permit:

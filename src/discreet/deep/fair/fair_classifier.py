@@ -257,8 +257,9 @@ class FairClassifier(ScoredClassifier):
         groups = len(task.schema.category(task.others[0]).values)
         model, constraint = self._network(len(task.features)), constraint_of(self.purpose, self.constraint)
         like = _tensors(np.zeros((0, len(task.columns))))
+        about = type(self).__name__, self.get_params(), task.columns
         data = RecordsAsTensors(
-            lambda view: _tensors(view.everything(task.columns)), like, task.data.ledger, task.columns
+            lambda view: _tensors(view.everything(task.columns)), like, task.data.ledger, task.columns, about
         )
         given = model, constraint, data, groups, plan, self._descent(), self._expected_size()
         training = RecordTraining(*given)

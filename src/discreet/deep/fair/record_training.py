@@ -22,7 +22,7 @@ from discreet.deep.fair.multipliers import Multipliers, deviation, floored_share
 from discreet.deep.noise.histogram_then_gradient import HistogramThenGradient
 from discreet.deep.questions.fair_sums import ASKED, CHUNK, CPU, CountsByCell, RecordSample, SecretRecords
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
-from discreet.deep.training.digest import digest
+from discreet.deep.training.privacy_card import digest
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.trust.permit import Permit
 

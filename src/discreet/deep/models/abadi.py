@@ -21,7 +21,7 @@ from discreet.core.secret_sample import SecretSample
 from discreet.deep.as_published.moments_accountant import moments_epsilon
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import SampledGradient, WholeGradient
-from discreet.deep.training.digest import digest
+from discreet.deep.training.privacy_card import digest
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan

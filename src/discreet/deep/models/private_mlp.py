@@ -93,8 +93,9 @@ class PrivateMLP(PrivateEstimator):
             return self._tensors(task.schema.columns[str(task.target)], scale, known[:, -1])
 
         nobody = tensors(np.zeros((0, len(task.columns))))
+        about = type(self).__name__, self.get_params(), task.columns
         data = RecordsAsTensors(
-            lambda view: tensors(view.everything(task.columns)), nobody, task.data.ledger, task.columns
+            lambda view: tensors(view.everything(task.columns)), nobody, task.data.ledger, task.columns, about
         )
         optimizer = torch.optim.Adam(model.parameters(), lr=float(self.learning_rate_init))
         trainer = Trainer(model, optimizer, self._losses(), data, plan, ema_decay=DECAY, permit=permit)

@@ -45,27 +45,30 @@ class DeviceNoise:
         return dict(zip(sums, parts, strict=True))
 
 
-@dataclass(frozen=True)
-class DeviceGaussian(Gaussian):
+def device_gaussian(multiplier: float, device: torch.device) -> Gaussian:
     """Gaussian noise on a sum that is on a device, drawn there.
 
     Parameters
     ----------
     multiplier : float
         Public. Noise standard deviation in units of the l2 sensitivity.
-    device : DeviceNoise
-        What draws.
+    device : torch.device
+        Public. Where the sum is.
 
     Guarantee
     ---------
     `GaussianLoss(multiplier)`, as `Gaussian`, but for float32: the noise is not rounded to a grid.
     """
+    return _DeviceGaussian(multiplier, DeviceNoise(device))
 
+
+@dataclass(frozen=True)
+class _DeviceGaussian(Gaussian):
     device: DeviceNoise = field(default_factory=lambda: DeviceNoise(torch.device("cpu")), repr=False)
 
     def release(self, answer: DeviceAnswer, bits: Bits) -> Tensor:  # type: ignore[override]
         """The sum with noise, in float32."""
         if not isinstance(answer, DeviceAnswer):
             obstacle = f"it adds noise to a sum on a device, and was given a {type(answer).__name__}"
-            raise NotPermitted("DeviceGaussian", obstacle, "Use Gaussian noise on a processor.", KEPT)
+            raise NotPermitted("noise on a device", obstacle, "Use Gaussian noise on a processor.", KEPT)
         return self.device.one_added(answer.sums, self.multiplier * answer.sensitivity)

@@ -59,7 +59,7 @@ class Truncation:
     records: int
     epsilon: float
     slack: int
-    calibrated: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "slack"
 
     def __post_init__(self) -> None:
         check_whole(ASKED, "most", self.most)

@@ -56,12 +56,7 @@ class AttributeView(Secret):
 class GroupCounts:
     """How many records of each public kind are in each group.
 
-    Parameters
-    ----------
-    kinds : array of shape (n,)
-        Public. The kind of each record, from 0 on.
-    shape : tuple of int
-        Public. How many kinds and groups there are.
+    Public are the kind of each record, from 0 on, and how many kinds and groups there are.
     """
 
     kinds: Codes = field(repr=False)
@@ -78,22 +73,9 @@ class GroupCounts:
 
 @dataclass(frozen=True)
 class KnownRecords:
-    """Records of which only the groups are secret, and what is learned of them.
+    """Records of which only the groups are secret, and what is learned of them: public, as `AttributeTraining` says.
 
-    Parameters
-    ----------
-    model : Module
-        Public. One logit for each record.
-    constraint : Constraint
-        Public.
-    inputs, labels : Tensor
-        Public. Features, and classes as 0.0 and 1.0.
-    groups : int
-        Public. How many groups there are.
-    clip : float
-        Public. The greatest length of the gradient of a record's score.
-    taken : list of Layer, optional
-        Public. The layers as a rehearsal found them.
+    `taken` are the layers as a rehearsal found them.
     """
 
     model: nn.Module
@@ -136,19 +118,7 @@ class KnownRecords:
 
 @dataclass(frozen=True)
 class CentredSums:
-    """Sums of public values by stratum and group, less the mean over the groups of a stratum.
-
-    Parameters
-    ----------
-    cells : Cells
-        Public. Strata by groups.
-    strata : array of shape (n,)
-        Public. The stratum of each record.
-    values : array of shape (n,)
-        Public. What is added up.
-    reach : float
-        Public. How long the values are at most.
-    """
+    """Sums of public values, none longer than `reach`, by stratum and group, less the mean over the groups."""
 
     cells: Cells
     strata: Codes = field(repr=False)
@@ -181,17 +151,7 @@ class ConstraintGradient:
 
 @dataclass(frozen=True)
 class AttributeSample:
-    """A secret sample of records whose groups alone are secret.
-
-    Parameters
-    ----------
-    known : KnownRecords
-        Public. All else.
-    sample : SecretSample
-        Public. How it is drawn.
-    scores : array of shape (n,)
-        Public. Of each record, less one half.
-    """
+    """A secret sample of records whose groups alone are secret; scores are public, less one half."""
 
     known: KnownRecords
     sample: SecretSample
@@ -244,21 +204,7 @@ def middle(weights: Array) -> tuple[Array, float]:
 
 @dataclass(frozen=True)
 class SecretRecords:
-    """Records that are secret as a whole, and what is learned of them.
-
-    Parameters
-    ----------
-    model : Module
-        Public. One logit for each record.
-    constraint : Constraint
-        Public.
-    data : PrivateTensors or RecordsAsTensors
-        Records: features, and targets of two columns, the class as 0 or 1 and the place of the group, -1 for none.
-    groups : int
-        Public. How many groups there are.
-    taken : list of Layer, optional
-        Public. The layers as a rehearsal found them.
-    """
+    """Records that are secret as a whole, and what is learned of them: see `RecordTraining`."""
 
     model: nn.Module
     constraint: Constraint
@@ -308,10 +254,16 @@ class SecretRecords:
 
 @dataclass(frozen=True)
 class CountsByCell:
-    """How many records each cell has."""
+    """How many records each cell has: what fair training asks first."""
 
     records: SecretRecords
     columns: tuple[str, ...] = ()
+
+    @property
+    def identified_by(self) -> dict[str, Any]:
+        """What decides the run, where that is known."""
+        about = getattr(self.records.data, "about", None)
+        return {"records": self.records} if about is None else {"about": about}
 
     def answer(self, view: Any) -> Answer:
         """The exact numbers, of which one record moves one by one."""
@@ -322,19 +274,7 @@ class CountsByCell:
 
 @dataclass(frozen=True)
 class RecordSample:
-    """A secret sample of whole records.
-
-    Parameters
-    ----------
-    records : SecretRecords
-        What is learned of them.
-    sample : SecretSample
-        Public. How it is drawn.
-    clip : callable
-        Public. The clip for weights of groups, which are public by the time that it is asked for.
-    columns : tuple of str
-        Public. What is read, of a table.
-    """
+    """A secret sample of whole records. `clip` says how long gradients may be, for weights that are public by then."""
 
     records: SecretRecords
     sample: SecretSample

@@ -33,6 +33,9 @@ class RecordsAsTensors(Secret):
         The account of the records.
     columns : tuple of str
         Public. What is read, of a table.
+    about : Any
+        Public. All that decides what is learned of them: whoever asks the same again, under the key of a run whose
+        records could not be read, goes on without another charge.
     """
 
     def __init__(
@@ -41,8 +44,9 @@ class RecordsAsTensors(Secret):
         like: tuple[Tensor, Tensor],
         ledger: Ledger,
         columns: tuple[str, ...] = (),
+        about: Any = None,
     ) -> None:
-        self._of, self._like, self.ledger, self.columns = of, like, ledger, columns
+        self._of, self._like, self.ledger, self.columns, self.about = of, like, ledger, columns, about
         self._read: tuple[Any, TensorsView] | None = None
 
     def blank(self, size: int, device: torch.device) -> Chunk:

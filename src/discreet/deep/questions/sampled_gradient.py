@@ -26,7 +26,7 @@ from discreet.deep.clipping.capture import Layer
 from discreet.deep.clipping.clip_quantile import SPAN
 from discreet.deep.clipping.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.clipping.compiled_sum import CompiledSum, Compiler
-from discreet.deep.noise.device_noise import DeviceGaussian, DeviceNoise
+from discreet.deep.noise.device_noise import device_gaussian
 from discreet.deep.noise.exact_sum import DeviceAnswer, ExactSum, device_sum, exact_sum, on_processor
 from discreet.deep.noise.fine_grid import OF_CHUNKS, on_grid
 from discreet.deep.noise.noise_stream import NoiseStream, OnTurn
@@ -95,9 +95,8 @@ class SampledGradient(Held):
         self._shapes: dict[str, torch.Size] = {}
         self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
-        multiplier = plan.noise.multiplier
-        exact = on_processor(self._device)
-        self.noise = plan.noise if exact else DeviceGaussian(multiplier, DeviceNoise(self._device))
+        multiplier, exact = plan.noise.multiplier, on_processor(self._device)
+        self.noise = plan.noise if exact else device_gaussian(multiplier, self._device)
         self.begin()
 
     @exclusive
@@ -121,10 +120,16 @@ class SampledGradient(Held):
         state.restore()
 
     @property
-    def mechanism(self) -> OnSample | HandedOver:
+    def question(self) -> SampledGradient | FirstGradient:
+        """What the next step asks."""
+        about = getattr(self._data, "about", None)
+        return self if self._shapes or about is None else FirstGradient(self, about)
+
+    @property
+    def mechanism(self) -> OnSample | _HandedOver:
         """What adds the noise of the next step, at its price."""
         if not self._processes.first:
-            return HandedOver()
+            return _HandedOver()
         if self._stream is None:
             return OnSample(self.noise, self._plan.step_sample)
         return OnTurn(self.noise, self._plan.step_sample, self._stream)
@@ -240,7 +245,7 @@ class SampledGradient(Held):
 
 
 @dataclass(frozen=True)
-class HandedOver:
+class _HandedOver:
     """The mechanism of a process that is not the first: its sum is with the first one, which adds noise and pays."""
 
     calibrated: ClassVar[str] = ""
@@ -256,6 +261,28 @@ class HandedOver:
     def worst_neighbors(self) -> Any:
         """None: it releases nothing."""
         raise NotPermitted("training step", "another process releases", "Audit that of the first.", KEPT)
+
+
+@dataclass(frozen=True)
+class FirstGradient:
+    """The first step of a run, which a retry can be recognised by where the records could not be read."""
+
+    gradient: SampledGradient = field(repr=False)
+    about: Any
+
+    @property
+    def identified_by(self) -> dict[str, Any]:
+        """What decides the run."""
+        return {"about": self.about}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.gradient.columns
+
+    def answer(self, view: Any) -> SampledAnswer:
+        """The exact sum over a fresh sample."""
+        return self.gradient.answer(view)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from torch import Tensor
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.secret import Secret
 from discreet.deep.questions.tensors_view import Chunk, TensorsView, blank_chunk
+from discreet.deep.training.processes import current_processes
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bits import system_bits
 from discreet.trust.curator import ViewCurator
@@ -67,7 +68,9 @@ class PrivateTensors(Holder, Secret):
         return self._curator
 
     def _paid_elsewhere(self, plan: Event, purpose: str) -> Permit:
-        """A permit that the account of another process has paid for, where several train one model."""
+        """A permit that the account of the first process has paid for, in another one of those that train one model."""
+        if current_processes().first:
+            raise NotPermitted(purpose, "no other process has paid", "Ask for a permit of these records.")
         return Permit(self._curator, self.ledger, PAID_ELSEWHERE, plan, purpose, keyed=False)
 
     @property

@@ -28,13 +28,11 @@ from discreet.deep.checks.optimizer_check import check_optimizer
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import RecordCount, SampledGradient
-from discreet.deep.training.card import PrivacyCard, as_table, as_text
-from discreet.deep.training.digest import digest
+from discreet.deep.training.privacy_card import PrivacyCard, as_table, as_text, digest, written_aside
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.processes import current_processes
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.deep.training.weight_average import WeightAverage
-from discreet.deep.training.written_aside import written_aside
 from discreet.trust.holder import Described
 from discreet.trust.permit import KEPT, Permit
 
@@ -244,7 +242,7 @@ class Trainer(Held):
         try:
             if not self._opened:
                 self._open(permit)
-            gradient.move(permit.ask(gradient, gradient.mechanism))
+            gradient.move(permit.ask(gradient.question, gradient.mechanism))
             self._move()
         except BaseException as error:
             gradient.begin()  # a turn may have passed without a row of noise
