@@ -23,7 +23,7 @@ from benchmarks.deep_models import CASES, Case, losses
 from benchmarks.deep_peers import OPACUS, opacus
 from benchmarks.rows import Row, at_least, at_most, missing, printed, report
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.noise.device_noise import DeviceNoise
 from discreet.deep.training.private_tensors import PrivateTensors
@@ -35,7 +35,7 @@ Step = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class NoiseContext:
+class Goal:
     """A case at one size, how often it is timed, and how much longer than a plain step a private one may take."""
 
     case: str
@@ -45,9 +45,9 @@ class NoiseContext:
 
 
 ASKED = (
-    NoiseContext("MLP", 256, 15, 1.6),
-    NoiseContext("ResNet-20", 64, 4, 1.6),
-    NoiseContext("transformer 6x512", 8, 3, 1.6),
+    Goal("MLP", 256, 15, 1.6),
+    Goal("ResNet-20", 64, 4, 1.6),
+    Goal("transformer 6x512", 8, 3, 1.6),
 )
 
 
@@ -110,7 +110,7 @@ def least_seconds(steps: dict[str, Step], rounds: int) -> dict[str, float | str]
     return found
 
 
-def rows(asked: NoiseContext) -> list[Row]:
+def rows(asked: Goal) -> list[Row]:
     """One case: over plain training, and how much faster than the fastest way of Opacus."""
     case, name = CASES[asked.case], f"{asked.case}, {asked.samples}, one core"
     steps = {"plain": plain(case, asked.samples), "ours": private(case, asked.samples)}

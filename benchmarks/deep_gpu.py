@@ -38,7 +38,7 @@ Step = Callable[[], Any]
 
 
 @dataclass(frozen=True)
-class NoiseContext:
+class Goal:
     """A case at one size and precision, with what it must reach."""
 
     case: str
@@ -52,11 +52,11 @@ class NoiseContext:
 
 
 ASKED = [
-    NoiseContext("MLP", 4096, time=1.3, graph=True),
-    NoiseContext("transformer 6x512", 256, time=1.18, memory=1.1),
-    NoiseContext("transformer 6x512", 256, half=True, time=1.18, memory=1.1, peer=3.0),
-    NoiseContext("WRN-16-4", 1024, time=2.0, memory=1.3, peer=1.8, chunks=2),
-    NoiseContext("ViT-B", 128, half=True, time=1.3),
+    Goal("MLP", 4096, time=1.3, graph=True),
+    Goal("transformer 6x512", 256, time=1.18, memory=1.1),
+    Goal("transformer 6x512", 256, half=True, time=1.18, memory=1.1, peer=3.0),
+    Goal("WRN-16-4", 1024, time=2.0, memory=1.3, peer=1.8, chunks=2),
+    Goal("ViT-B", 128, half=True, time=1.3),
 ]
 
 
@@ -64,7 +64,7 @@ def precision(half: bool) -> AbstractContextManager[Any]:
     return torch.autocast(CUDA, dtype=torch.bfloat16) if half else nullcontext()
 
 
-def plain(case: Case, asked: NoiseContext, compiled: bool) -> Step:
+def plain(case: Case, asked: Goal, compiled: bool) -> Step:
     model, (inputs, targets) = case.model().to(CUDA), case.batch(asked.samples, CUDA)
     run: Any = torch.compile(model) if compiled else model
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
@@ -79,7 +79,7 @@ def plain(case: Case, asked: NoiseContext, compiled: bool) -> Step:
     return step
 
 
-def private(case: Case, asked: NoiseContext, compiled: bool) -> Step:
+def private(case: Case, asked: Goal, compiled: bool) -> Step:
     model, (inputs, targets) = case.model().to(CUDA), case.batch(asked.samples, CUDA)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
     noise, named = DeviceNoise(torch.device(CUDA)), dict(model.named_parameters())
@@ -112,7 +112,7 @@ def private(case: Case, asked: NoiseContext, compiled: bool) -> Step:
     return step
 
 
-def off(case: Case, asked: NoiseContext) -> tuple[float, float]:
+def off(case: Case, asked: Goal) -> tuple[float, float]:
     """By how much lengths of gradients are less, and more, than those of one sample after another in float64."""
     model, (inputs, targets) = case.model().to(CUDA), case.batch(16, CUDA)
     with precision(asked.half):
@@ -176,7 +176,7 @@ def tried(make: Callable[[], Step]) -> tuple[float, float] | str:
         torch.cuda.empty_cache()
 
 
-def peers(case: Case, asked: NoiseContext, name: str, own: tuple[float, float] | str) -> list[Row]:
+def peers(case: Case, asked: Goal, name: str, own: tuple[float, float] | str) -> list[Row]:
     """How much faster than the fastest way of Opacus."""
     if asked.peer is None or find_spec("opacus") is None or isinstance(own, str):
         return []
@@ -199,7 +199,7 @@ def peers(case: Case, asked: NoiseContext, name: str, own: tuple[float, float] |
     ]
 
 
-def rows(asked: NoiseContext) -> list[Row]:
+def rows(asked: Goal) -> list[Row]:
     """One case."""
     size = f"{asked.samples}" + (f" in {asked.chunks} chunks" if asked.chunks > 1 else "")
     case, name = CASES[asked.case], f"{asked.case}, {size}, {'bf16' if asked.half else 'TF32'}"

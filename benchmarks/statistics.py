@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.blocks import rows as block_rows
-from benchmarks.peers.columns import SHARES, NoiseContext
+from benchmarks.peers.columns import SHARES, ColumnQuestion
 from benchmarks.queries import rows as query_rows
 from benchmarks.rows import Row, at_least, at_most, report
 from benchmarks.sketches import rows as sketch_rows
@@ -37,7 +37,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 SURE = 4.0  # standard errors: of three hundred cells with a ratio of 1, one in a hundred runs has one beyond
 ROUNDING = 1e-9  # of numbers that are the same but for the last bits
@@ -68,7 +68,7 @@ class Cell:
     """One comparison: the ratio of two errors, and the standard error of its logarithm."""
 
     peer: str
-    asked: NoiseContext
+    asked: ColumnQuestion
     ratio: float
     log_error: float
 
@@ -95,16 +95,16 @@ class Cell:
 
 
 @cache
-def found(who: str, what: str) -> dict[NoiseContext, dict[str, float]]:
+def found(who: str, what: str) -> dict[ColumnQuestion, dict[str, float]]:
     """What a library's program prints: `errors` or `seconds` of everything that it is asked."""
     root = Path(__file__).parents[1]
     script = root / "benchmarks" / "peers" / f"{who}_statistics.py"
     place = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")]), "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([INTERPRETERS[who], script, what], check=True, stdout=subprocess.PIPE, text=True, env=place)
-    asked = {field.name for field in fields(NoiseContext)}
+    asked = {field.name for field in fields(ColumnQuestion)}
     rows: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
     return {
-        NoiseContext(**{name: row[name] for name in asked}): {name: row[name] for name in row.keys() - asked}
+        ColumnQuestion(**{name: row[name] for name in asked}): {name: row[name] for name in row.keys() - asked}
         for row in rows
     }
 

@@ -109,8 +109,8 @@ MORE = {
     "Sources and parties": [
         "trust.sources.file.File",
         "trust.sources.query.postgres_table",
-        "trust.isolation.rehearsal.rehearsed",
-        "trust.policy.Policy",
+        "trust.isolation.rehearsed.rehearsed",
+        "trust.party.Policy",
         "service.key_file.read_identity",
         "service.local_parties.local_parties",
     ],
@@ -122,8 +122,8 @@ MORE = {
     ],
     "Audits": [
         "audit.trial.trial",
-        "audit.verdict.judged",
-        "audit.verdict.Verdict",
+        "audit.trial.judged",
+        "audit.trial.Verdict",
         "audit.lower_bound.lower_bound",
         "audit.one_run.one_run",
         "audit.one_run.OneRun",

@@ -59,7 +59,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class NoiseContext:
+class ColumnQuestion:
     """What is asked of a column, at a price."""
 
     statistic: str
@@ -115,19 +115,19 @@ OFFERS: dict[str, tuple[Offer, ...]] = {
 OFFERS["discreet"] = tuple(dict.fromkeys(offer for offers in OFFERS.values() for offer in offers))
 
 
-def cells(who: str) -> list[NoiseContext]:
+def cells(who: str) -> list[ColumnQuestion]:
     """All that somebody is asked."""
     everywhere = list(product(COLUMNS, SIZES, EPSILONS))
     return [
-        NoiseContext(offer.statistic, offer.relation, offer.on_grid, *where)
+        ColumnQuestion(offer.statistic, offer.relation, offer.on_grid, *where)
         for where in everywhere
         for offer in OFFERS[who]
     ]
 
 
-def timed_cells(who: str) -> list[NoiseContext]:
+def timed_cells(who: str) -> list[ColumnQuestion]:
     """What the clock is held to."""
     return [
-        NoiseContext(offer.statistic, offer.relation, offer.on_grid, TIMED, MILLION, TIMED_EPSILON)
+        ColumnQuestion(offer.statistic, offer.relation, offer.on_grid, TIMED, MILLION, TIMED_EPSILON)
         for offer in OFFERS[who]
     ]

@@ -18,7 +18,7 @@ from diffprivlib import tools
 from diffprivlib.mechanisms import Exponential, GeometricTruncated, LaplaceBoundedDomain, LaplaceTruncated
 from numpy.random import RandomState
 
-from benchmarks.peers.columns import BINS, NoiseContext
+from benchmarks.peers.columns import BINS, ColumnQuestion
 from benchmarks.peers.trials import Releases, main
 
 
@@ -29,7 +29,7 @@ class CheckedOnce(Exponential):
         return True
 
 
-def whole(asked: NoiseContext, values: np.ndarray, seed: RandomState | None = None) -> Any:
+def whole(asked: ColumnQuestion, values: np.ndarray, seed: RandomState | None = None) -> Any:
     """One release by `tools`."""
     given = {"epsilon": asked.epsilon, "random_state": seed}
     match asked.statistic:
@@ -43,12 +43,12 @@ def whole(asked: NoiseContext, values: np.ndarray, seed: RandomState | None = No
             return tools.quantile(values, asked.shares, bounds=asked.of.bounds, **given)
 
 
-def job(asked: NoiseContext) -> Callable[[], Any]:
+def job(asked: ColumnQuestion) -> Callable[[], Any]:
     values = asked.values
     return lambda: whole(asked, values)
 
 
-def releases(asked: NoiseContext) -> Releases:
+def releases(asked: ColumnQuestion) -> Releases:
     first, sure = apart(asked, RandomState(1))(), whole(asked, np.clip(asked.values, *asked.of.bounds), RandomState(1))
     if not np.array_equal(np.ravel(first), np.ravel(sure)):
         raise SystemExit(f"{asked}: {first} is not what diffprivlib releases, which is {sure}")
@@ -56,7 +56,7 @@ def releases(asked: NoiseContext) -> Releases:
     return lambda count: [release() for _ in range(count)]
 
 
-def apart(asked: NoiseContext, seed: RandomState) -> Callable[[], Any]:
+def apart(asked: ColumnQuestion, seed: RandomState) -> Callable[[], Any]:
     """One release after another, by mechanisms that are made once."""
     lower, upper = asked.of.bounds
     values, size, width = np.clip(asked.values, lower, upper), asked.size, upper - lower

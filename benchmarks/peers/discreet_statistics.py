@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.columns import BINS, SINGLE, STEPS, NoiseContext
+from benchmarks.peers.columns import BINS, SINGLE, STEPS, ColumnQuestion
 from benchmarks.peers.trials import Releases, error, main
 from discreet.accounting.calibration import calibrate
 from discreet.core.answer import Answer, Records
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
@@ -39,20 +39,20 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 
 
-def schema(asked: NoiseContext) -> Schema:
+def schema(asked: ColumnQuestion) -> Schema:
     return Schema({"x": Number(*asked.of.bounds)})
 
 
-def step(asked: NoiseContext) -> float | None:
+def step(asked: ColumnQuestion) -> float | None:
     return (asked.of.upper - asked.of.lower) / STEPS if asked.on_grid else None
 
 
-def private(asked: NoiseContext, values: np.ndarray, bits: Bits | None = None) -> PrivateData:
+def private(asked: ColumnQuestion, values: np.ndarray, bits: Bits | None = None) -> PrivateData:
     neighbors = Neighbors(asked.relation)
     return PrivateData.of(values[:, None], schema(asked), Budget(asked.epsilon), neighbors=neighbors, bits=bits)
 
 
-def whole(asked: NoiseContext, values: np.ndarray, bits: Bits | None = None, method: Method | None = None) -> Any:
+def whole(asked: ColumnQuestion, values: np.ndarray, bits: Bits | None = None, method: Method | None = None) -> Any:
     """One release by the public function."""
     data, epsilon = private(asked, values, bits), asked.epsilon
     match asked.statistic:
@@ -71,12 +71,12 @@ def whole(asked: NoiseContext, values: np.ndarray, bits: Bits | None = None, met
             return found.values
 
 
-def job(asked: NoiseContext) -> Callable[[], Any]:
+def job(asked: ColumnQuestion) -> Callable[[], Any]:
     values = asked.values
     return lambda: whole(asked, values)
 
 
-def releases(asked: NoiseContext) -> Releases:
+def releases(asked: ColumnQuestion) -> Releases:
     values = asked.values
     if asked.statistic == "variance" or (asked.statistic == "deciles" and asked.relation == "replace"):
         return lambda count: [whole(asked, values) for _ in range(count)]
@@ -89,11 +89,11 @@ def releases(asked: NoiseContext) -> Releases:
     return apart(asked, system_bits())
 
 
-def many(asked: NoiseContext, values: np.ndarray, method: Method, count: int) -> Any:
+def many(asked: ColumnQuestion, values: np.ndarray, method: Method, count: int) -> Any:
     return [whole(asked, values, method=method) for _ in range(count)]
 
 
-def apart(asked: NoiseContext, bits: Bits) -> Releases:
+def apart(asked: ColumnQuestion, bits: Bits) -> Releases:
     """Releases of a sum that is added up once, or of records that are looked at once."""
     values, budget, neighbors = asked.values, Budget(asked.epsilon), Neighbors(asked.relation)
     data, size = private(asked, values), asked.size if asked.relation == "replace" else None
@@ -116,7 +116,7 @@ def apart(asked: NoiseContext, bits: Bits) -> Releases:
     return lambda count: np.maximum(noise.release(answer.stacked(count), bits), least)
 
 
-def added_up(question: BoundedSum, values: np.ndarray, asked: NoiseContext) -> Answer:
+def added_up(question: BoundedSum, values: np.ndarray, asked: ColumnQuestion) -> Answer:
     steps = Matrix(values[:, None], schema(asked)).sum(question)
     return Answer(steps, question.grid, question.bound, Neighbors(asked.relation))
 

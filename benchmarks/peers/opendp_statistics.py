@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import opendp.prelude as dp
 
-from benchmarks.peers.columns import BINS, SHARES, STEPS, NoiseContext
+from benchmarks.peers.columns import BINS, SHARES, STEPS, ColumnQuestion
 from benchmarks.peers.trials import Releases, error, main
 
 dp.enable_features("contrib")
@@ -24,12 +24,12 @@ LEAVES = 1024
 Private = Callable[[Any], Any]
 
 
-def space(asked: NoiseContext) -> tuple[dp.Domain, dp.Metric]:
+def space(asked: ColumnQuestion) -> tuple[dp.Domain, dp.Metric]:
     size = asked.size if asked.relation == "replace" else None
     return dp.vector_domain(dp.atom_domain(T=float, nan=False), size=size), dp.symmetric_distance()
 
 
-def private(transformation: Any, noise: Callable[[float], Any], asked: NoiseContext, price: float = 1.0) -> Private:
+def private(transformation: Any, noise: Callable[[float], Any], asked: ColumnQuestion, price: float = 1.0) -> Private:
     """A transformation's output with the least noise for this part of the budget."""
     reach = transformation.map(2 if asked.relation == "replace" else 1)
     pair, epsilon = (transformation.output_domain, transformation.output_metric), asked.epsilon * price
@@ -40,11 +40,11 @@ def private(transformation: Any, noise: Callable[[float], Any], asked: NoiseCont
     return found
 
 
-def clamped(asked: NoiseContext) -> Any:
+def clamped(asked: ColumnQuestion) -> Any:
     return space(asked) >> dp.t.then_clamp(asked.of.bounds)
 
 
-def summed(asked: NoiseContext) -> tuple[Any, ...]:
+def summed(asked: ColumnQuestion) -> tuple[Any, ...]:
     """The transformations of which a mean, a variance or a histogram is made."""
     match asked.statistic, asked.relation:
         case "mean", "replace":
@@ -57,7 +57,7 @@ def summed(asked: NoiseContext) -> tuple[Any, ...]:
             return (binned(asked, BINS),)
 
 
-def binned(asked: NoiseContext, bins: int) -> Any:
+def binned(asked: ColumnQuestion, bins: int) -> Any:
     edges = np.linspace(*asked.of.bounds, bins + 1)[1:-1].tolist()
     cells = list(range(bins))
     return (
@@ -67,20 +67,20 @@ def binned(asked: NoiseContext, bins: int) -> Any:
     )
 
 
-def candidates(asked: NoiseContext) -> list[float]:
+def candidates(asked: ColumnQuestion) -> list[float]:
     return np.linspace(*asked.of.bounds, STEPS + 1).tolist()
 
 
-def scored(asked: NoiseContext, share: float) -> Any:
+def scored(asked: ColumnQuestion, share: float) -> Any:
     return space(asked) >> dp.t.then_quantile_score_candidates(candidates(asked), share)
 
 
-def leaves(asked: NoiseContext) -> Any:
+def leaves(asked: ColumnQuestion) -> Any:
     counts = binned(asked, LEAVES)
     return counts >> dp.t.then_b_ary_tree(leaf_count=LEAVES, branching_factor=dp.t.choose_branching_factor(asked.size))
 
 
-def from_leaves(asked: NoiseContext) -> Callable[[Any], Any]:
+def from_leaves(asked: ColumnQuestion) -> Callable[[Any], Any]:
     consistent = dp.t.make_consistent_b_ary_tree(dp.t.choose_branching_factor(asked.size))
     edges = np.linspace(*asked.of.bounds, LEAVES + 1).tolist()
     quantiles = dp.t.make_quantiles_from_counts(edges, list(asked.shares), F=float)
@@ -92,7 +92,7 @@ def noisy_min(scale: float) -> Any:
 
 
 def together(
-    transformations: tuple[Any, ...], noise: Callable[[float], Any], asked: NoiseContext
+    transformations: tuple[Any, ...], noise: Callable[[float], Any], asked: ColumnQuestion
 ) -> Callable[[Any], Any]:
     """Several releases that share the budget alike, as a function of their exact values."""
     price = 1 / len(transformations)
@@ -100,7 +100,7 @@ def together(
     return lambda exact: [measure(value) for measure, value in zip(measurements, exact, strict=True)]
 
 
-def ways(asked: NoiseContext) -> list[tuple[tuple[Any, ...], Callable[[float], Any], Callable[[Any], Any]]]:
+def ways(asked: ColumnQuestion) -> list[tuple[tuple[Any, ...], Callable[[float], Any], Callable[[Any], Any]]]:
     """Transformations, their noise, and what is made of the noisy values: in one way or several."""
     if asked.statistic not in SHARES:
         ratio = asked.statistic == "mean" and asked.relation == "add_remove"
@@ -122,7 +122,7 @@ def exactly(transformation: Any, values: np.ndarray) -> Any:
     return transformation(values) if kind is None else np.array(transformation(values), dtype=kind)
 
 
-def releases(asked: NoiseContext) -> Releases:
+def releases(asked: ColumnQuestion) -> Releases:
     """By the way that has the lesser error, which a first trial tells."""
     values, found = asked.values, []
     for transformations, noise, made in ways(asked):
@@ -134,7 +134,7 @@ def releases(asked: NoiseContext) -> Releases:
     return min(found, key=lambda way: error(way, asked.exact())["rmse"])
 
 
-def job(asked: NoiseContext) -> Callable[[], Any]:
+def job(asked: ColumnQuestion) -> Callable[[], Any]:
     values = asked.values
     transformations, noise, made = ways(asked)[-1]  # of deciles the faster one: a single pass
     measured = together(transformations, noise, asked)

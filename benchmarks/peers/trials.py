@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.columns import NoiseContext, cells, timed_cells
+from benchmarks.peers.columns import ColumnQuestion, cells, timed_cells
 from benchmarks.peers.rounds import timed
 
 FEWEST, MOST, SECONDS = 50, 10_000, 0.3  # repetitions of a cell, and what they take, about
@@ -46,7 +46,7 @@ def seconds(job: Callable[[], Any]) -> float:
 
 
 def main(
-    who: str, releases: Callable[[NoiseContext], Releases], job: Callable[[NoiseContext], Callable[[], Any]]
+    who: str, releases: Callable[[ColumnQuestion], Releases], job: Callable[[ColumnQuestion], Callable[[], Any]]
 ) -> None:
     """Print as JSON what the argument says: `errors` or `seconds`."""
     match sys.argv[1:]:

@@ -14,7 +14,7 @@ from tests.conformance.changing import Source, changing, directly, entrances, le
 
 EXEMPT = {
     "ledger/book.py Book": "each transaction holds the lock of its file; a book is created before anybody has it",
-    "noise/bits.py KeyStream": "one for each thread and process: SystemBits makes another after a fork",
+    "noise/system_bits.py KeyStream": "one for each thread and process: SystemBits makes another after a fork",
     "noise/deterministic.py DeterministicBits": "it is not secret: what it makes is marked as not private",
 }
 """What neither is held nor says why not, with the reason."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.local.protocol import agreed, published
 from discreet.local.randomizer import DEVICE_EPSILON
-from discreet.local.rappor.permanent import SecretMemo
+from discreet.local.rappor.permanent_memo import SecretMemo
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.walk import for_each, modules, public_classes, randomizers

@@ -17,8 +17,8 @@ import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import PureLoss
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.graphs.graph_data import graph_data

@@ -31,15 +31,15 @@ from discreet.core.events import Event
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.graphs.graph_data import graph_data
+from discreet.learners.linear.linear_regression import Ridge
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.learners.linear.ridge import Ridge
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.graphs.whole_graph import WholeGraph
+from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.sequential.bandits.linear_ucb import LinearUCB
 from discreet.sequential.filters.kalman_model import KalmanModel
@@ -47,7 +47,7 @@ from discreet.sequential.filters.transfer_function import TransferFunction
 from discreet.sequential.series.series_stream import SeriesStream
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.conformance import test_statistics
 from tests.conformance.walk import for_each, learner_trial
 

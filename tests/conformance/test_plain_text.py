@@ -20,10 +20,10 @@ from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
 from discreet.deep.training.privacy_card import PrivacyCard
-from discreet.learners.trees.tree import GrownTree
+from discreet.learners.trees.grown_tree import GrownTree
+from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli.command import main
 from discreet.trust.curator import Curator

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.errors import ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Answer
 from discreet.core.bound import ORDER, Norm
 from discreet.core.events import GaussianLoss

@@ -17,6 +17,24 @@ MUTANTS = [
         tests="deep/questions/test_sampled_gradient.py",
     ),
     *of(
+        "core/inherited_docs",
+        ("found |= {name: text for name, text in one.items() if name not in found}", "found |= one"),
+        ("docs = [vars(one).get(WRITTEN, one.__doc__) for one", "docs = [one.__doc__ for one"),
+        ("for name in signature if name in known}", "for name in known}"),
+    ),
+    *of(
+        "local/means/vector_report",
+        ("reports.shape[1:] != (self.numbers,)", "False"),
+        ("if wrong := self.misfit(reports):", 'if wrong := "":'),
+        tests="local/subspaces/test_product_report.py local/means/test_privunit_vector.py",
+    ),
+    *of(
+        "local/attributes/sampled_attribute",
+        ("if any(len(person) != attributes for person in values):", "if False:"),
+        ("if not 2 <= len(self.domains) <= MOST_ATTRIBUTES:", "if False:"),
+        tests="local/attributes/test_sampled_attribute.py local/attributes/test_fake_data.py",
+    ),
+    *of(
         "fitting/private_estimator",
         ('for name in ("bounds", "classes", "target_bounds"):', 'for name in ("bounds",):'),
         ("task.schema.number(str(task.target))", "pass"),
@@ -30,7 +48,7 @@ MUTANTS = [
         "deep/questions/records_as_tensors",
         (
             "TensorsView(*self._of(view), view.bits)",
-            'TensorsView(*self._of(view), __import__("discreet.noise.bits", fromlist=["bits"]).system_bits())',
+            'TensorsView(*self._of(view), __import__("discreet.noise.system_bits", fromlist=["bits"]).system_bits())',
         ),
         tests=f"{MLP}samples_and_noise_come_from_the_bits_of_the_curator",
     ),

@@ -42,7 +42,7 @@ MUTANTS = [
         tests="trust/sources/test_file.py::test_four_threads_that_open_one_parquet_file_together_all_read_it",
     ),
     *of(
-        "trust/curators_view",
+        "trust/curator",
         ("        return found\n\n    @property", "        return self._listing\n\n    @property"),
         tests="trust/test_forks.py::test_no_thread_is_given_the_lists_of_another",
     ),

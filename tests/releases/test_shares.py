@@ -9,7 +9,7 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.releases.shares import BudgetShare, shared
 from discreet.schema.schema import Schema

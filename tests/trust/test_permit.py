@@ -26,15 +26,14 @@ from discreet.learners.clusters.kmeans import KMeans
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.all_records import AllRecords
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import AllRecords, BoundedSum
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 THREADS = 16
 NOISE = Laplace(2.0)

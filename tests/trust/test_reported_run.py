@@ -15,7 +15,7 @@ from discreet.core.events import Event, LaplaceLoss
 from discreet.core.grid import Array
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.vectors.sphere_report import SphereReport
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.schema.schema import Schema
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -19,13 +19,13 @@ RANDOMIZERS = {kind.kind: f"{kind.__module__}:{kind.__name__}" for kind in KINDS
         "rsfd": "attributes.fake_data:FakeData",
         "pem": "strings.prefix_extension:PrefixExtension",
         "rappor": "rappor.rappor:Rappor",
-        "two_point": "means.duchi_report:DuchiReport",
-        "piecewise": "means.piecewise:PiecewiseReport",
-        "hybrid": "means.hybrid:HybridReport",
-        "sphere_vector": "means.sphere_vector:SphereVector",
-        "half_sphere_vector": "means.half_sphere:HalfSphereVector",
-        "sphere_products": "subspaces.sphere_products:SphereProducts",
-        "gaussian_products": "subspaces.gaussian_products:GaussianProducts",
+        "two_point": "means.number_report:DuchiReport",
+        "piecewise": "means.hybrid_report:PiecewiseReport",
+        "hybrid": "means.hybrid_report:HybridReport",
+        "sphere_vector": "means.privunit_vector:PrivUnitVector",
+        "half_sphere_vector": "means.privunit_vector:DuchiVector",
+        "sphere_products": "subspaces.product_report:PrivUnitProducts",
+        "gaussian_products": "subspaces.product_report:GaussianProducts",
     }.items()
 }
 """Where the randomiser of each kind is, to be imported when it is asked for."""
@@ -59,7 +59,7 @@ def randomizer_of(parameters: Any) -> Randomizer:
 
 
 def _made(kind: type[Randomizer], how: dict[str, Any]) -> Randomizer:
-    """With these parameters, of which those that follow from the others must be right."""
+    """A randomiser of this kind; parameters that follow from others must be right."""
     follow = {field.name for field in dataclasses.fields(kind) if not field.init}
     made = kind(**{name: value for name, value in how.items() if name not in follow})
     _ = made.fingerprint, made.derived, made.form  # all that devices need can be computed

@@ -17,12 +17,11 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Enclosure, quantile_interval
-from discreet.questions.all_records import AllRecords
-from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.grouped import counted
-from discreet.questions.question import BoundedSum, Question
+from discreet.questions.question import AllRecords, BoundedSum, Question
 from discreet.questions.tables.cells import cut
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE, Spread, spread

@@ -80,7 +80,6 @@ class Holder:
         return Permit(promise, self.ledger, charge, event, purpose, keyed=keyed, described=described)
 
     def _full(self, purpose: str) -> str:
-        """The purpose as the ledger has it."""
         return purpose
 
     def _promise(self, plan: Event | Description) -> Promise:

@@ -14,14 +14,14 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Receipt
-from discreet.core.secret import Secret
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
 from discreet.mechanisms.vectors.moved_row_sketch import MOST_COLUMNS, MOST_ROWS, MovedRowSketch
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.curator import ViewCurator
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Description

@@ -11,9 +11,8 @@ from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.grid import Array, Grid
-from discreet.core.mechanism import Noise, Share
+from discreet.core.mechanism import Noise, SecretSample, Share
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.additive.error_law import ErrorLaw
 from discreet.mechanisms.additive.gaussian import Gaussian
 

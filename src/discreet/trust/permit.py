@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, cast
 
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
 from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.held import Held, exclusive
@@ -245,7 +245,7 @@ class Permit(Held):
         >>> from discreet.core.budget import Budget
         >>> from discreet.schema.schema import Schema
         >>> from discreet.mechanisms.additive.laplace import Laplace
-        >>> from discreet.questions.columns.count import count_of
+        >>> from discreet.questions.columns.total import count_of
         >>> from discreet.trust.private_data import PrivateData
         >>> data = PrivateData.of(np.ones((100, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
         >>> with data.permit(Laplace(1.0).event, "count") as permit:

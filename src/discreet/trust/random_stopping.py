@@ -38,21 +38,11 @@ Release = TypeVar("Release")
 
 @dataclass(frozen=True)
 class Trial:
-    """What one trial found, made of releases alone.
+    """What one trial found, made of releases alone."""
 
-    Parameters
-    ----------
-    score : float
-        The higher, the better.
-    candidate : int
-        Which candidate was tried.
-    found : mapping
-        What is kept of it, if it is the best.
-    """
-
-    score: float
-    candidate: int
-    found: Mapping[str, Any]
+    score: float  # the higher, the better
+    candidate: int  # which candidate was tried
+    found: Mapping[str, Any]  # what is kept of it, if it is the best
 
 
 class TrialPermit(Permit):
@@ -172,7 +162,7 @@ class RandomStopping:
             self._tried(trust, bits)
 
     def worst_neighbors(self) -> NeighborPair:
-        """No record, and one."""
+        """No record, and a single one."""
         rows = np.zeros((1, len(self.schema.columns)))
         return NeighborPair(*(Records(some, 1, Neighbors.ADD_REMOVE) for some in (rows[:0], rows)))
 
@@ -203,7 +193,7 @@ def stopped(prices: tuple[Event, ...], stop: float) -> RenyiLoss:
 
 
 def _divergence(price: Event, order: float) -> float:
-    """Of one trial."""
+    """The Renyi divergence of one trial."""
     found = renyi(price, order)
     if found.delta > 0:
         raise ParameterError(ASKED, "a trial has a delta of its own", "Use learners with noise that has none.")

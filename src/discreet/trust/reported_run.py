@@ -17,7 +17,7 @@ from discreet.trust.permit import KEPT
 
 
 class RecordsRun(Protocol):
-    """What is run, with its price: both follow from one plan."""
+    """A computation on records with its price; both follow from one plan."""
 
     @property
     def event(self) -> Event:

@@ -13,7 +13,7 @@ from discreet.audit.one_run import OneRun, one_run
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.grid import Steps
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.checks.dirac_canaries import STEEP, DiracCanaries
 from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.questions.tensors_view import Chunk, TensorsView

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.checks.secret_draws import secret_draws
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.questions.sampled_gradient import SampledGradient

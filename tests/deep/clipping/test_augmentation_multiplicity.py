@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.forms.rounding import MARGIN, SLACK
 from discreet.deep.questions.sampled_gradient import SampledGradient

@@ -19,7 +19,7 @@ from discreet.core.answer import Answer
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.chunks import dealt_to_chunks
 from discreet.deep.noise.banded_factorization import BandedFactorization
 from discreet.deep.noise.exact_sum import exact_sum

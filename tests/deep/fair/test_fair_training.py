@@ -13,14 +13,14 @@ import torch
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import Event, GaussianLoss
 from discreet.core.grid import Steps
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.as_published.lagrangian_dual import fair_lagrangian_dual
 from discreet.deep.as_published.published_epsilon import published_epsilon
 from discreet.deep.fair.attribute_training import AttributeTraining

@@ -16,13 +16,13 @@ from scipy.linalg import toeplitz
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.answer import SampledAnswer
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Composed, Repeated, Sampled
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.clip_quantile import ClipQuantile
 from discreet.deep.forms.rounding import MARGIN, SLACK
 from discreet.deep.noise.banded_factorization import BandedFactorization

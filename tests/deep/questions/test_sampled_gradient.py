@@ -14,8 +14,8 @@ from discreet.core.answer import SampledAnswer
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Repeated, Sampled
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import SampledGradient, WholeGradient
 from discreet.deep.training.private_tensors import PrivateTensors

@@ -17,7 +17,7 @@ from torch import nn
 
 from discreet.accounting.accountant import epsilon
 from discreet.core.events import Event, Repeated
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan

@@ -15,8 +15,8 @@ from torch import Tensor, distributed, nn
 
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.processes import DistributedProcesses

@@ -18,14 +18,14 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError, UnplannedRelease
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Steps
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.questions.tensors_view import Chunk
 from discreet.deep.training.private_tensors import PrivateTensors

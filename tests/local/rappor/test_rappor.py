@@ -7,8 +7,8 @@ import pytest
 
 from discreet.accounting import accountant
 from discreet.core.errors import ParameterError
-from discreet.local.rappor.bloom import bloom_positions
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_parameters import bloom_positions
 from discreet.noise.deterministic import DeterministicBits
 
 RANDOMIZERS = [Rappor(), Rappor(bits=12, hashes=1, cohorts=3, f=0.25, p=0.7, q=0.4)]

@@ -18,8 +18,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.releases.spread import Spread
 from discreet.releases.table import Table
 from discreet.schema.schema import Category, Number, Schema

@@ -20,7 +20,7 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.squared_deviations import squared_deviations_of, squares_between
+from discreet.questions.columns.moments import squared_deviations_of, squares_between
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
@@ -33,7 +33,7 @@ from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.squared_deviations import SquaredDeviations, centre_share
 from discreet.statistics.moments.variance import variance
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 NUMBER = Number(-10.0, 30.0)
 SCHEMA = Schema({"x": NUMBER})

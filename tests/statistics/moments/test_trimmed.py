@@ -13,7 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.cuts import trimmed_of, winsorized_of
+from discreet.questions.columns.total import trimmed_of, winsorized_of
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.trimmed import CutEstimate, trimmed_mean, winsorized_mean

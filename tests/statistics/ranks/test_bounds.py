@@ -13,7 +13,7 @@ from discreet.core.errors import DiscreetError
 from discreet.display.digits import exact
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.magnitudes import magnitude_edges, magnitudes_of
+from discreet.questions.columns.column_cells import magnitude_edges, magnitudes_of
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.ranks.bounds import bounds

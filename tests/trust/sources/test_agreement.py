@@ -26,8 +26,8 @@ from discreet.schema.schema import Boolean, Number, Schema
 from discreet.trust import sources
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.source_of import source_of
 from tests.trust.sources.tables import (
     FORMS,
     NUMBERS,
@@ -137,7 +137,7 @@ def test_sixteen_threads_on_one_source_get_what_one_gets(form: str, tmp_path: Pa
 
 
 IN_MEMORY = {"Matrix", "EdgeList", "NodeGraph"}
-BEHIND = {"DecodedTable", "Kept", "Pooled", "Stream", "Busy", "Batched", "Edges"}  # what others are made of
+BEHIND = {"DecodedTable", "KeptRows", "Pooled", "Stream", "LockedStream", "Batched", "Edges"}  # what others are made of
 
 
 def test_every_source_is_asked_by_sixteen_threads(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.fair.attribute_training import AttributeTraining
 from discreet.deep.fair.descent import Walk
 from discreet.deep.fair.fair_plan import SCHEMES, check_batch, steps_of

@@ -11,13 +11,13 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
+from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret import Secret
 from discreet.deep.fair.constraint import Codes
 from discreet.deep.questions.fair_sums import AttributeView
 from discreet.ledger.memory_ledger import account_of
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.schema.schema import Category
 from discreet.trust.curator import ViewCurator
 from discreet.trust.holder import Holder

@@ -46,6 +46,20 @@ def _added(slopes: Tensor, inputs: Tensor, few: int) -> Tensor:
     return total
 
 
+def added_up(parts: Tensor) -> Tensor:
+    """The sum of parts, along the first axis, in float64: one after another, which compiles to one pass over few.
+
+    Examples
+    --------
+    >>> added_up(torch.ones(3, 2))
+    tensor([3., 3.], dtype=torch.float64)
+    """
+    if len(parts) > PARTS // 4:
+        return parts.sum(dim=0, dtype=torch.float64)
+    first, *rest = parts.unbind()
+    return sum(rest, first.double())
+
+
 def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
     """The sum over samples of their numbers, along the first axis, each times its weight: in the same way.
 

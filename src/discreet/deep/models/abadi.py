@@ -16,8 +16,8 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.ledger import Ledger
+from discreet.core.mechanism import SecretSample
 from discreet.core.receipt import Receipt
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.as_published.moments_accountant import moments_epsilon
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import SampledGradient, WholeGradient

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from discreet.accounting.calibration import calibrate
 from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.grid import Array
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.fitting.private_estimator import LARGEST, PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian

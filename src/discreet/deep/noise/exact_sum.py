@@ -14,8 +14,8 @@ from torch import Tensor
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.grid import Array
+from discreet.core.held import Secret
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.deep.noise.fine_grid import WITHOUT_FLOAT64, fine_grid
 
 

@@ -11,7 +11,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Composed, Sampled
 from discreet.core.grid import Array
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.trust.permit import KEPT
 

@@ -13,7 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, Event
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.noise.laplace import discrete_laplace
 
 ASKED = "truncate samples"

@@ -16,9 +16,9 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.held import Secret
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.checks.model_state import ModelState
 from discreet.deep.checks.secret_draws import secret_draws
 from discreet.deep.clipping.capture import Layer

@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from discreet.core.errors import NotPermitted
-from discreet.core.held import unheld
+from discreet.core.held import Secret, unheld
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.deep.questions.tensors_view import Chunk, TensorsView, blank_chunk
 from discreet.trust.permit import KEPT
 

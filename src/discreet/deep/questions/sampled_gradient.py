@@ -34,7 +34,7 @@ from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.tensors_view import Chunk, TensorsView, Turns
 from discreet.deep.training.processes import OneProcess, Processes
 from discreet.deep.training.training_plan import TrainingPlan
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.on_sample import OnSample
 from discreet.trust.permit import KEPT
 

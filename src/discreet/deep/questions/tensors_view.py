@@ -12,10 +12,9 @@ from torch import Tensor
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Steps
-from discreet.core.held import Held, exclusive
+from discreet.core.held import Held, Secret, exclusive
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.chunks import dealt_to_chunks
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.choice import uniform_below

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from discreet.core.events import read
-from discreet.core.events_in_words import in_words
+from discreet.core.receipt import in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 

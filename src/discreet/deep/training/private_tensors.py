@@ -9,13 +9,13 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
+from discreet.core.held import Secret
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.secret import Secret
 from discreet.deep.questions.tensors_view import Chunk, TensorsView, blank_chunk
 from discreet.deep.training.processes import current_processes
 from discreet.ledger.memory_ledger import account_of
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.curator import ViewCurator
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, Permit

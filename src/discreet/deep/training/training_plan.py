@@ -10,8 +10,8 @@ from discreet.core.budget import Budget, check_budget
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
-from discreet.core.events_in_words import in_words
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
+from discreet.core.receipt import in_words
 from discreet.deep.clipping.clip_quantile import ClipQuantile
 from discreet.deep.noise.banded_factorization import MOST, BandedFactorization
 from discreet.deep.noise.truncation import TruncatedSample, Truncation

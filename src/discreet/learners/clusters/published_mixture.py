@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.clusters.mixture import NARROWEST, CovarianceType, Mixture, definite
-from discreet.questions.vectors.part_moments import part_moments_of, part_shares_of
+from discreet.questions.vectors.mixture_moments import part_moments_of, part_shares_of
 from discreet.releases.shares import BudgetShare
 from discreet.trust.permit import Permit
 
@@ -22,26 +22,17 @@ SPREAD = 0.6  # how far from the middle means start
 
 
 @dataclass(frozen=True)
-class PublishedSteps:
+class PublishedMixture:
     """Steps that release shares, then the sum of each part, then the products of each part: 2 K + 1 releases.
 
     The paper adds noise to the parameters themselves, with a sensitivity that has the exact count of a part in it.
     That count differs between neighbors, so the noise would betray it. Here sums have the noise, whose bound is
     public, and are divided by the noisy count.
-
-    Parameters
-    ----------
-    task : Task
-        The records.
-    parts : int
-        Public. How many parts.
-    kind : {"full", "tied", "diag"}
-        Public. The form of the covariance matrices.
     """
 
-    task: Task
-    parts: int
-    kind: CovarianceType
+    task: Task  # the records
+    parts: int  # public: how many parts
+    kind: CovarianceType  # public: the form of the covariance matrices
 
     def shares(self, steps: int) -> list[BudgetShare]:
         """All sums, with equal parts of the budget."""

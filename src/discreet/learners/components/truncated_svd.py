@@ -14,8 +14,8 @@ from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.components.components import signed
+from discreet.questions.vectors.center import distances_of, radius_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
-from discreet.questions.vectors.distances import distances_of, radius_of
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit
@@ -38,10 +38,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
     radius : float, optional
         Public. The length that a record is shrunk to, scaled from its bounds to [-1, 1]; without one, a part of the
         budget is spent on a radius within which 95% of the records lie.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -53,14 +49,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         Released. The variance of the coordinates along each component.
     explained_variance_ratio_ : array of shape (n_components,)
         Released. Its share in the variance of all features.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -93,11 +81,9 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         self.n_components = n_components
         self.radius = radius
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_whole(self.purpose, "n_components", self.n_components)
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)

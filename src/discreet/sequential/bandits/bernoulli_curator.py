@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.reading import reward_of
 

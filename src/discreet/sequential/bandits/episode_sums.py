@@ -14,7 +14,7 @@ from discreet.core.grid import CELLS, Grid, Steps
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.updates import MOST_NUMBERS
 from discreet.sequential.reading import of_each_run

@@ -16,7 +16,7 @@ from discreet.core.events import Event
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.vectors.acute_bound import AcuteBound
+from discreet.questions.vectors.mapped_coordinates import AcuteBound
 from discreet.questions.vectors.second_moments import weights_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter

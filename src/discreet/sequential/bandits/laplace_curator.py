@@ -13,7 +13,7 @@ from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.reading import reward_of
 

@@ -13,7 +13,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential.counters.updates import Updates
 from discreet.sequential.resumable import Resumable
 

@@ -13,10 +13,9 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates

@@ -18,7 +18,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential.reading import places_of, values_of
 from discreet.sequential.resumable import Resumable
 

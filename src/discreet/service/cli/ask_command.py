@@ -11,9 +11,9 @@ from typing import Any
 
 import discreet
 from discreet.core.budget import Budget
+from discreet.core.checks import near_name
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.ledger import Ledger
-from discreet.core.near_name import near_name
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.query.schema_file import read_schema
 from discreet.schema.dates import Temporal

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from discreet.core.budget import Budget
 from discreet.display.plain import plain
+from discreet.ledger.ledger_view import text
 from discreet.ledger.ledger_view import verify as verified
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import text
 from discreet.query.schema_file import read_schema
 from discreet.service.cli.ledger_statement import administration, in_words, of_analyst, statement
 from discreet.service.cli.out_file import OutFile

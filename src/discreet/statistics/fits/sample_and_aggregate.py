@@ -28,7 +28,7 @@ from discreet.releases.table import Table
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.as_private import Bounds
 from discreet.trust.isolation.isolated import PART, Form, check_isolation, processors
-from discreet.trust.isolation.rehearsal import check_time
+from discreet.trust.isolation.rehearsed import check_time
 
 LEAST_SLOT = 0.01  # seconds of processor time for one block: a process must start in it
 LONGEST = 1e7  # seconds for all
@@ -65,7 +65,7 @@ def sample_and_aggregate(
         function can compute and nothing else: it reads no file, and has only such parts of installed libraries as were
         loaded before. Where it fails, takes too long or gives something else, the block counts as the middle between
         the bounds, and no error shows it: try it on made-up records, with
-        `discreet.trust.isolation.rehearsal.rehearsed`.
+        `discreet.trust.isolation.rehearsed.rehearsed`.
     columns : sequence of str, optional
         Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
         schema's list.

@@ -12,8 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.parameters import checked
 from discreet.display.digits import exact
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.releases.ask import Released, asked, column_of
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.parameters import checked
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate

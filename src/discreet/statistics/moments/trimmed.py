@@ -14,7 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.columns.cuts import trimmed_of, winsorized_of
+from discreet.questions.columns.total import trimmed_of, winsorized_of
 from discreet.questions.question import BoundedSum
 from discreet.releases.ask import ColumnOf, Released, column_of
 from discreet.releases.columns import Columns, Series

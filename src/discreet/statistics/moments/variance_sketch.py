@@ -15,7 +15,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.parameters import checked
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
-from discreet.questions.vectors.coordinate_records import CoordinateRecords, complete_count_of
+from discreet.questions.vectors.directed_products import CoordinateRecords, complete_count_of
 from discreet.releases.ask import columns_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan

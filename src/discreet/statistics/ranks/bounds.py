@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.columns.magnitudes import magnitude_edges, magnitudes_of
+from discreet.questions.columns.column_cells import magnitude_edges, magnitudes_of
 from discreet.releases.ask import asked, column_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate

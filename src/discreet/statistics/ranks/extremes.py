@@ -15,8 +15,8 @@ from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.questions.all_records import AllRecords
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
+from discreet.questions.question import AllRecords
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan

@@ -16,7 +16,7 @@ from discreet.core.parameters import checked
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.stable_figures import SpreadClass
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan

@@ -11,8 +11,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
-from discreet.mechanisms.ranks.flipped_quantile import FlippedQuantile
-from discreet.mechanisms.ranks.quantile import Quantile
+from discreet.mechanisms.ranks.quantile import FlippedQuantile, Quantile
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import Groups

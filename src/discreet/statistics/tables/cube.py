@@ -17,9 +17,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
 from discreet.questions.tables.domain import BINS, Bins, Domain
-from discreet.questions.tables.measurement import Measurement
 from discreet.questions.tables.measurements import MOST_NUMBERS, Measurements
-from discreet.questions.tables.residuals import AxisSet, Shape, closure, subsets
+from discreet.questions.tables.residuals import AxisSet, Measurement, Shape, closure, subsets
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

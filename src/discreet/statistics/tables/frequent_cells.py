@@ -25,9 +25,8 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.question import BoundedSum
-from discreet.questions.tables.cell_counts import CellCounts
 from discreet.questions.tables.domain import BINS, Bins, Codes, Domain
-from discreet.questions.tables.prefix_extension import prefix_extension_of
+from discreet.questions.tables.key_counts import CellCounts, prefix_extension_of
 from discreet.releases.ask import columns_of
 from discreet.releases.columns import Columns
 from discreet.releases.least_noise import least_noise

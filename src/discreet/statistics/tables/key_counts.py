@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.parameters import checked
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.columns.key_counts import KeyCounts
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.releases.columns import Columns
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread

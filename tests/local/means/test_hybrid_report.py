@@ -1,0 +1,20 @@
+"""Claims about PiecewiseReport and HybridReport: see also the tests of all randomisers."""
+
+from __future__ import annotations
+
+from discreet.local.means.hybrid_report import HybridReport, PiecewiseReport
+from tests.local.means.number_trial import check_law, check_refusals
+
+RANDOMIZERS = [
+    kind(*given) for kind in (PiecewiseReport, HybridReport) for given in [(1.0,), (0.5, 10.0, 20.0), (2.0, -3.0, 5.0)]
+]
+
+
+def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:
+    for randomizer in RANDOMIZERS:
+        check_law(randomizer)
+
+
+def test_other_reports_and_bounds_are_refused() -> None:
+    for kind in (PiecewiseReport, HybridReport):
+        check_refusals(kind(1.0))
