@@ -46,7 +46,7 @@ def keepers(name: str) -> list[Source]:
 def test_the_walk_finds_what_changes() -> None:
     names = {one.name for one in found()}
     assert names >= {"Permit", "TrialPermit", "Conversation", "OnlineQueries", "OpenTree", "OpenEpisodes", "Trainer"}
-    assert names >= {"OpenRewards", "Client", "Server", "SecureSum", "MemoryPage", "NoisyGradients"}
+    assert names >= {"OpenRewards", "Client", "Server", "SecureSum", "MemoryPage", "SampledGradient"}
     assert not names & {"Laplace", "Schema", "Budget", "Composition"}
 
 

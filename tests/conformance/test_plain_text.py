@@ -19,7 +19,7 @@ from discreet.core.events import NoPromise, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
-from discreet.deep.training.card import PrivacyCard
+from discreet.deep.training.privacy_card import PrivacyCard
 from discreet.learners.trees.grown_tree import GrownTree
 from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger

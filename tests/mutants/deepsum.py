@@ -9,10 +9,14 @@ CHUNKS = "deep/clipping/test_chunks.py"
 
 MUTANTS = [
     *of(
-        "deep/noise/noisy_sum",
-        ("math.sqrt(sums.size) if rounding is None", "0.0 if rounding is None"),
-        ("(2.0 if bands == 1 else", "(1.0 if bands == 1 else"),
-        ("2.0 + math.sqrt(bands))", "2.0)"),
+        "deep/noise/exact_sum",
+        ('Bound("l2", radius), neighbors, slack)', 'Bound("l2", radius), neighbors)'),
+        tests=CHUNKS,
+    ),
+    *of("deep/noise/noise_stream", ("OF_CHUNKS + math.sqrt(bands.count)", "OF_CHUNKS"), tests=CHUNKS),
+    *of(
+        "deep/noise/fine_grid",
+        ("OF_CHUNKS = 2.0", "OF_CHUNKS = 1.0"),
         (".round().nan_to_num(0.0, 0.0, 0.0)", ".nan_to_num(0.0, 0.0, 0.0)"),
         (".nan_to_num(0.0, 0.0, 0.0)", ""),
         tests=CHUNKS,
@@ -25,18 +29,18 @@ MUTANTS = [
         tests=CHUNKS,
     ),
     *of(
-        "deep/training/private_tensors",
+        "deep/questions/tensors_view",
         ("dealt_to_chunks(self.bits, len(drawn), least, size)", "np.arange(least * size).reshape(least, size)"),
         ("torch.from_numpy(dealt < len(drawn))", "torch.from_numpy(dealt <= len(drawn))"),
         tests=f"{CHUNKS} deep/training/test_trainer.py",
     ),
     *of(
-        "deep/training/noisy_gradients",
+        "deep/questions/sampled_gradient",
         ("{name: on_grid(one, reach) for name, one in own}", "{name: one for name, one in own}"),
-        ("noise=noise, bits=self._data.bits, rounding=rounding)", "noise=noise, bits=self._data.bits, rounding=0.0)"),
+        ("self._plan.reach(self.clip), OF_CHUNKS)", "self._plan.reach(self.clip), 0.0)"),
         tests=CHUNKS,
     ),
-    *of("deep/training/processes", ("one.detach().double().flatten()", "one.detach().bfloat16().flatten()")),
+    *of("deep/training/processes", ("whole = sums.double()", "whole = sums.bfloat16()")),
     *of(
         "deep/clipping/clipped_sum",
         ("torch.autocast(lost.device.type, enabled=False)", "torch.no_grad()"),

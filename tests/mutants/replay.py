@@ -9,7 +9,7 @@ RAISED = "accounting/test_raised_filters.py"
 
 MUTANTS = [
     *of(
-        "deep/training/noisy_gradients",
+        "deep/questions/sampled_gradient",
         (
             "sums[name] + one if sums else one for name, one in fine",
             "(sums[name].float() + one.float()).double() if sums else one for name, one in fine",
@@ -17,7 +17,7 @@ MUTANTS = [
         tests=f"{SUMS}ties_of_float32_add_up_to_nothing",
     ),
     *of(
-        "deep/noise/noisy_sum",
+        "deep/noise/fine_grid",
         ("return in_steps(sums, fine_grid(sensitivity).step)", "return in_steps(sums.bfloat16(), 2.0**-30)"),
         tests=f"{SUMS}ties_of_bfloat16_add_up_to_nothing",
     ),

@@ -51,7 +51,7 @@ def test_a_fork_is_given_nothing_by_a_permit_of_its_parent(tmp_path: Path) -> No
             assert in_a_fork(lambda: permit.artefact(lambda: {"n": 1}, "n")) == "refused"
             assert in_a_fork(lambda: permit.__exit__(None, None, None)) == "refused"
             assert in_a_fork(permit.__enter__) == "refused"
-            assert in_a_fork(lambda: permit.records("x0")) == "refused"
+            assert in_a_fork(lambda: permit.check_pays(noise.event)) == "refused"
             assert permit.ask(question, noise).shape == (1,)
         assert len(data.ledger.entries()) == 1
 

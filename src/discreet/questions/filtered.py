@@ -32,7 +32,7 @@ class DerivedView(ABC):
     """
 
     def __init__(self, view: View) -> None:
-        self._view, self.unit, self.neighbors = view, view.unit, view.neighbors
+        self.view, self.unit, self.neighbors, self.bits = view, view.unit, view.neighbors, view.bits
 
     @abstractmethod
     def asked(self, question: BoundedSum) -> BoundedSum:
@@ -51,29 +51,29 @@ class DerivedView(ABC):
         """The same records, with columns of text that are read as categories of these values."""
 
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
-        return self._view.sum(self.asked(question), sample)
+        return self.view.sum(self.asked(question), sample)
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch; a condition is one on the other view's records."""
-        return self._view.keys(column, condition)
+        return self.view.keys(column, condition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        return map(self.rows(columns), self._view.batches(self.reads(columns)))
+        return map(self.rows(columns), self.view.batches(self.reads(columns)))
 
     def everything(self, columns: Sequence[str]) -> Array:
-        return self.rows(columns)(self._view.everything(self.reads(columns)))
+        return self.rows(columns)(self.view.everything(self.reads(columns)))
 
     def units_by_rows(self, most: int) -> Steps:
         """How many units have 1, 2, ... rows, whatever these hold."""
-        return self._view.units_by_rows(most)
+        return self.view.units_by_rows(most)
 
     def dealt(self, records: Array, blocks: int) -> list[Array]:
-        return self._view.dealt(records, blocks)
+        return self.view.dealt(records, blocks)
 
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
-        return self._view.isolated(of, blocks, size, seconds, form)
+        return self.view.isolated(of, blocks, size, seconds, form)
 
 
 @dataclass(frozen=True)
@@ -206,4 +206,4 @@ class FilteredView(DerivedView):
         return super().keys(column, own)
 
     def listing(self, lists: Mapping[str, Category]) -> View:
-        return FilteredView(self._view.listing(lists), self._condition)
+        return FilteredView(self.view.listing(lists), self._condition)

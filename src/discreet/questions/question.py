@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from discreet.core.answer import Answer, AnyAnswer, Records, SampledAnswer
+from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.condition import Condition
 from discreet.core.formula import Tally
@@ -63,6 +64,10 @@ class View(Protocol):
 
     unit: Unit
     neighbors: Neighbors
+
+    @property
+    def bits(self) -> Bits:
+        """Where secret choices come from, such as who is in a sample."""
 
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
         """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""

@@ -138,5 +138,5 @@ class TransformedView(DerivedView):
     def listing(self, lists: Mapping[str, Category]) -> View:
         """The same records, with columns of text that are read as categories of these values; such are kept as read."""
         return TransformedView(
-            self._view.listing(lists), dataclasses.replace(self._by, before=self._by.before.listing(lists))
+            self.view.listing(lists), dataclasses.replace(self._by, before=self._by.before.listing(lists))
         )

@@ -17,7 +17,7 @@ from discreet.core.events import DiscreteLoss, Event
 from discreet.core.grid import Array, Steps
 from discreet.core.held import Secret, unheld
 from discreet.core.mechanism import Mechanism, SecretSample
-from discreet.core.neighbors import Neighbors
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.dealing import dealt
@@ -49,7 +49,7 @@ class CuratorsView(Secret):
     """
 
     def __init__(self, source: Source, neighbors: Neighbors, bits: Bits) -> None:
-        self._source, self.neighbors, self._bits = source, neighbors, bits
+        self._source, self.neighbors, self.bits = source, neighbors, bits
         self.unit = source.unit
         self._listing: CuratorsView | None = None
 
@@ -63,10 +63,10 @@ class CuratorsView(Secret):
     def _coins(self, sample: SecretSample, source: Batched) -> Coins:
         """Whether each of the next n rows is in the sample, for rows that are units."""
         if sample.scheme == "poisson":
-            return lambda n: bernoulli(self._bits, n, sample.rate)
+            return lambda n: bernoulli(self.bits, n, sample.rate)
         units = source.units()
         drawn = np.zeros(units, dtype=np.bool_)
-        drawn[permutation(self._bits, units)[: math.floor(Fraction(sample.rate) * units)]] = True
+        drawn[permutation(self.bits, units)[: math.floor(Fraction(sample.rate) * units)]] = True
         return _Slices(drawn).next
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
@@ -79,7 +79,7 @@ class CuratorsView(Secret):
         assert reopened is not None  # `PrivateData.check_listing` was asked before anything was charged
         found = self._listing  # read once: another thread may put its own there at any time
         if found is None or found.schema != schema:
-            found = self._listing = CuratorsView(reopened(schema), self.neighbors, self._bits)
+            found = self._listing = CuratorsView(reopened(schema), self.neighbors, self.bits)
         return found
 
     @property
@@ -104,7 +104,7 @@ class CuratorsView(Secret):
 
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""
-        return [records[block] for block in dealt(self._bits, len(records), blocks)]
+        return [records[block] for block in dealt(self.bits, len(records), blocks)]
 
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
@@ -216,3 +216,31 @@ class Curator(Secret):
 
     def __repr__(self) -> str:
         return f"Curator({type(self._source).__name__}, {self.neighbors})"
+
+
+class ViewCurator(Secret):
+    """A curator of records that are no table: tensors, an attribute, positions. It shows a question its own view.
+
+    Parameters
+    ----------
+    view : object with neighbors, unit and bits
+        All that a question is shown.
+    """
+
+    def __init__(self, view: Any) -> None:
+        self._view = view
+        self.neighbors: Neighbors = view.neighbors
+        self.unit: Unit = view.unit
+
+    @property
+    def secret(self) -> bool:
+        """Whether samples and noise are from secret bits."""
+        secret: bool = self._view.bits.secret
+        return secret
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """The mechanism's release of the exact answer."""
+        return mechanism.release(question.answer(self._view), self._view.bits)
+
+    def __repr__(self) -> str:
+        return f"ViewCurator({type(self._view).__name__}, {self.neighbors})"

@@ -54,13 +54,19 @@ class TrialPermit(Permit):
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, inside the trial."""
-        cost = releases(mechanism.event)
-        if not cost <= self._unspent:
-            raise UnplannedRelease(
-                ASKED, f"a trial does not pay for another {written(mechanism.event)}", "Put it into its price.", KEPT
-            )
-        self._unspent -= cost
+        self._unspent -= self._check_unspent(mechanism.event)
         return self._trust.ask(question, mechanism)
+
+    def check_pays(self, event: Event) -> None:
+        """Refuse what a trial does not pay for any more."""
+        self._check_unspent(event)
+
+    def _check_unspent(self, event: Event) -> Counter[Event]:
+        cost = releases(event)
+        if not cost <= self._unspent:
+            obstacle = f"a trial does not pay for another {written(event)}"
+            raise UnplannedRelease(ASKED, obstacle, "Put it into its price.", KEPT)
+        return cost
 
     def random_state(self, given: Any) -> Any:
         """A seed for public choices: the one that was given."""

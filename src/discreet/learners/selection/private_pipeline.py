@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.checks import check_positive, shown
 from discreet.core.errors import ParameterError
+from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.fitting.task import Task
 from discreet.learners.selection.meta_estimator import MetaEstimator, last_has
@@ -48,6 +49,9 @@ class TransformedPermit(Permit):
         """Release the answer to a question about transformed records, if the plan pays for it."""
         return self._permit.ask(transformed(question, self._by), mechanism)
 
+    def check_pays(self, event: Event) -> None:
+        self._permit.check_pays(event)
+
     def random_state(self, given: Any) -> Any:
         return self._permit.random_state(given)
 
@@ -69,6 +73,9 @@ class ListedPermit(Permit):
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question about these records, if the plan pays for it."""
         return self._permit.ask(OfListed(question, self._lists), mechanism)
+
+    def check_pays(self, event: Event) -> None:
+        self._permit.check_pays(event)
 
     def random_state(self, given: Any) -> Any:
         return self._permit.random_state(given)

@@ -24,7 +24,7 @@ from discreet.fitting.task import Task
 from discreet.local.means.privunit_vector import PrivUnitVector
 from discreet.questions.question import AllRecords
 from discreet.trust.permit import Permit
-from discreet.trust.run import ReportedRun
+from discreet.trust.reported_run import ReportedRun
 from discreet.trust.stored import Artefact
 
 STEPS = 100  # batches that people are split into, at most

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from discreet.core.grid import Array
-from discreet.deep.fair.cells import Cells
 from discreet.deep.fair.constraint import Codes, Constraint
 from discreet.deep.fair.descent import Descent, Walk, mean_gradients
 from discreet.deep.fair.multipliers import PublishedMultipliers, floored_shares, weights
+from discreet.deep.questions.cells import Cells
 
 
 def fair_lagrangian_dual(

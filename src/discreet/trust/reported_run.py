@@ -1,4 +1,4 @@
-"""Runs on all records, by code that makes noise or reports itself: of a curator, or of people who trust nobody."""
+"""What a run makes of the reports of people who trust nobody."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.trust.permit import KEPT
 
-ASKED = "a run on all records"
-
 
 class RecordsRun(Protocol):
     """A computation on records with its price; both follow from one plan."""
@@ -29,52 +27,6 @@ class RecordsRun(Protocol):
     def made(self, records: Array, bits: Bits) -> Any:
         """What is released of these records, all randomness that hides them being drawn from these bits."""
         ...
-
-
-@dataclass(frozen=True)
-class CuratedRun:
-    """Release what a run makes of all records. Ask it about `AllRecords`, of a curator.
-
-    Where the sums of a run cannot be written as questions of this library, as those of a network, the run is given the
-    records themselves, behind the same door: it is charged for as a whole before it sees one.
-
-    Parameters
-    ----------
-    run : RecordsRun
-        Public. What is run.
-
-    Guarantee
-    ---------
-    That of the run, for neighbors that differ by one unit of one row, added or removed.
-
-    Examples
-    --------
-    >>> from discreet.core.events import LaplaceLoss
-    >>> from discreet.noise.deterministic import DeterministicBits
-    >>> class Nothing:
-    ...     event = LaplaceLoss(1.0)
-    ...     def made(self, records, bits):
-    ...         return records.shape[1]
-    >>> CuratedRun(Nothing()).release(Records(np.zeros((5, 2)), 1, Neighbors.ADD_REMOVE), DeterministicBits(0))
-    2
-    """
-
-    run: RecordsRun
-    calibrated: ClassVar[str] = "run"
-
-    @property
-    def event(self) -> Event:
-        return self.run.event
-
-    def release(self, answer: Records, bits: Bits) -> Any:
-        if answer.rows != 1 or answer.neighbors is not Neighbors.ADD_REMOVE:
-            obstacle = f"a unit has {answer.rows} rows, under {answer.neighbors.value}"
-            raise NotPermitted(ASKED, obstacle, "Keep one row of each unit, added or removed.", KEPT)
-        return self.run.made(answer.values, bits)
-
-    def worst_neighbors(self) -> NeighborPair:
-        """No record, and a single one."""
-        return NeighborPair(*(Records(np.zeros((n, 1)), 1, Neighbors.ADD_REMOVE) for n in (0, 1)))
 
 
 @dataclass(frozen=True)

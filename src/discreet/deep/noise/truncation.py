@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
+from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.events import ApproximateLoss
+from discreet.core.events import ApproximateLoss, Composed, Event
+from discreet.core.mechanism import SecretSample
 from discreet.noise.laplace import discrete_laplace
 
 ASKED = "truncate samples"
@@ -40,7 +44,7 @@ class Truncation:
 
     Guarantee
     ---------
-    `test` once, and `left_out` beside the price of each step on a Poisson sample, for add/remove neighbors.
+    `event` once, and `left_out` beside the price of each step on a Poisson sample, for add/remove neighbors.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Truncation:
     records: int
     epsilon: float
     slack: int
+    calibrated: ClassVar[str] = "slack"
 
     def __post_init__(self) -> None:
         check_whole(ASKED, "most", self.most)
@@ -78,7 +83,7 @@ class Truncation:
         return cls(high, records, epsilon, slack)
 
     @property
-    def test(self) -> ApproximateLoss:
+    def event(self) -> ApproximateLoss:
         """The price of the test: its noise is discrete Laplace noise given that it is within the slack."""
         fall = math.exp(-self.epsilon)
         edge = fall**self.slack * (1 - fall) / (1 + fall - 2 * fall ** (self.slack + 1))
@@ -100,9 +105,33 @@ class Truncation:
         divergence = share * math.log(share / rate) + rest
         return ApproximateLoss(0.0, min(rate, rate * math.exp(-others * divergence * (1 - 2.0**-40)) * UP))
 
-    def passes(self, size: int, bits: Bits) -> bool:
-        """Whether so many records pass the test: a release, which must have been charged."""
+    def release(self, answer: Answer, bits: Bits) -> bool:
+        """Whether the number of records passes the test."""
         noise = self.slack + 1
         while abs(noise) > self.slack:
             noise = int(discrete_laplace(bits, (1,), 1 / self.epsilon)[0])
-        return size + noise + self.slack <= self.records
+        return int(answer.steps[0]) + noise + self.slack <= self.records
+
+    def worst_neighbors(self) -> NeighborPair:
+        """Two numbers about which the test is least sure."""
+        most, bound = self.records - self.slack, Bound("l1", 1.0)
+        return NeighborPair(whole_numbers([most], bound), whole_numbers([most + 1], bound))
+
+
+@dataclass(frozen=True)
+class TruncatedSample(SecretSample):
+    """A Poisson sample of which no more than so many records are looked at, if these pass the test.
+
+    Parameters
+    ----------
+    rate, scheme
+        Public. See `SecretSample`.
+    truncation : Truncation
+        Public. How many, and the test.
+    """
+
+    truncation: Truncation = field(kw_only=True)
+
+    def event(self, event: Event) -> Event:  # type: ignore[override]
+        """What a release with this event costs when it is asked of such a sample."""
+        return Composed((super().event(event), self.truncation.left_out(self.rate)))

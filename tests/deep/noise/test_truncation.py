@@ -13,18 +13,21 @@ from scipy.stats import binom, norm
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import delta, epsilon
+from discreet.core.answer import whole_numbers
+from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, Repeated
 from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
+from discreet.deep.noise.truncation import Truncation
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
-from discreet.deep.training.truncation import Truncation
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import view_of
 
 BUDGET = Budget(3.0, 1e-5)
 PLACES = np.linspace(-16.0, 4.0, 4001)
@@ -66,7 +69,10 @@ def test_left_out_is_at_most_what_the_binomial_law_says() -> None:
 
 def test_whoever_passes_has_no_more_records_than_stated_and_the_price_is_that_of_all_outcomes() -> None:
     found, bits = Truncation(5, 100, 0.5, 3), DeterministicBits(2)
-    passed = {size: sum(found.passes(size, bits) for _ in range(150)) for size in range(92, 106)}
+    passed = {
+        size: sum(found.release(whole_numbers([size], Bound("l1", 1.0)), bits) for _ in range(150))
+        for size in range(92, 106)
+    }
     assert all(passed[size] == 150 for size in range(92, 95))
     assert all(passed[size] == 0 for size in range(101, 106))
     assert 0 < passed[100] < passed[97] < 150
@@ -74,8 +80,8 @@ def test_whoever_passes_has_no_more_records_than_stated_and_the_price_is_that_of
         law = np.exp(-0.5 * np.abs(np.arange(-slack, slack + 1)))
         law = np.append(law / law.sum(), 0.0)
         lost = np.maximum(np.roll(law, 1) - math.exp(0.5) * law, 0.0).sum()
-        assert Truncation(5, 100, 0.5, slack).test.delta == pytest.approx(lost, rel=1e-6)
-        assert Truncation(5, 100, 0.5, slack).test.delta >= lost
+        assert Truncation(5, 100, 0.5, slack).event.delta == pytest.approx(lost, rel=1e-6)
+        assert Truncation(5, 100, 0.5, slack).event.delta >= lost
 
 
 def test_a_truncated_plan_costs_hardly_more() -> None:
@@ -85,7 +91,7 @@ def test_a_truncated_plan_costs_hardly_more() -> None:
     assert epsilon(plan.event, BUDGET.delta) <= BUDGET.epsilon
     assert plain.noise.multiplier < plan.noise.multiplier < 1.01 * plain.noise.multiplier
     assert plan.truncation.most < 1.5 * 500
-    assert plan.event == Composed((plan.truncation.test, plan.event_of(80)))
+    assert plan.event == Composed((plan.truncation.event, plan.event_of(80)))
     with pytest.raises(ParameterError, match="delta"):
         TrainingPlan.of(Budget(1.0), batch=10, expected_size=100, truncated=True)
 
@@ -112,18 +118,18 @@ def test_every_step_has_one_size_unless_there_are_more_records_than_stated(
     model = nn.Linear(1, 1)
     run = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.0), noted, data, plan, chunk=25, block=2)
     run.run()
-    assert run._gradients.most == most
+    assert run._gradient.most == most
     assert (len(batches[1:]) == 3 * 3) is (most is not None)
     assert plan.truncation is not None
     steps = Composed((plan.sample.event(plan.noise.event), plan.truncation.left_out(0.2)))
     events = [entry.event for entry in account.entries()]
-    assert events == [Composed((plan.truncation.test, Repeated(steps, 2))), steps]
+    assert events == [Composed((plan.truncation.event, Repeated(steps, 2))), steps]
 
 
 def test_no_more_records_than_the_most_are_looked_at() -> None:
     data = PrivateTensors(torch.ones(100, 1), torch.zeros(100), BUDGET)
     for _ in range(5):
-        drawn = list(data._chunks(SecretSample(0.5), 8, torch.device("cpu"), 2, most=16))
+        drawn = list(view_of(data).chunks(SecretSample(0.5), 8, torch.device("cpu"), 2, most=16))
         assert [len(chunk.there) for chunk in drawn] == [8, 8]
         assert sum(int(chunk.there.sum()) for chunk in drawn) == 16
     assert Truncation(5, 3, 1.0, 1).left_out(0.5) == ApproximateLoss(0.0, 0.0)
