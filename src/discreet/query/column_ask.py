@@ -23,7 +23,7 @@ from discreet.questions.columns.moments import moments_of
 from discreet.questions.grouped import counted
 from discreet.questions.question import BoundedSum, Question
 from discreet.questions.tables.cells import cut
-from discreet.releases.ask import ColumnOf
+from discreet.releases.ask import Released
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.schema.dates import Temporal
@@ -138,7 +138,7 @@ class NumberAsk:
     def _brackets(self, sums: Array) -> BracketedQuantiles:
         data, kind = self.setting.data, self.kind
         count = Moments(sums, kind, self.setting.public_size).count().value
-        cells = cells_between(ColumnOf(data, self.name), None)
+        cells = cells_between(self.name, kind)
         search = dataclasses.replace(self.setting.plan.search, lower=kind.lower, upper=kind.upper, cells=cells)
         return BracketedQuantiles(
             self.setting.quantiles, EITHER, False, max(1.0, count), search, data.unit.rows, data.neighbors
@@ -252,7 +252,7 @@ class ColumnCells:
 
     def histogram(self, counts: Array, receipt: Receipt) -> Histogram:
         """The released counts with their intervals."""
-        return Histogram.of(self.domain, counts, self.spread, receipt)
+        return Histogram.of(self.domain, Released(counts, self.spread, receipt))
 
 
 def quantile_name(share: float) -> str:

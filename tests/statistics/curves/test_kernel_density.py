@@ -310,10 +310,10 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         lambda data: kernel_density(data, "stay", bandwidth=1e-5, epsilon=2.0),
         lambda data: kernel_density(data, "stay", bandwidth=1.0, bins=5, epsilon=2.0),
         lambda data: kernel_density(data, "stay", bins=2**16, epsilon=2.0),
-        lambda data: kernel_density(data, "stay", expected_size=2.5, epsilon=2.0),  # type: ignore[arg-type]
+        lambda data: kernel_density(data, "stay", expected_size=2.5, epsilon=2.0),  # type: ignore[call-overload]
         lambda data: kernel_density(data, "stay", noise="process", epsilon=2.0),
         lambda data: kernel_density(data, "stay", noise="process", bandwidth=5.0, epsilon=2.0),
-        lambda data: kernel_density(data, "stay", noise="none", epsilon=2.0),  # type: ignore[arg-type]
+        lambda data: kernel_density(data, "stay", noise="none", epsilon=2.0),  # type: ignore[call-overload]
         lambda data: kernel_density(data, "stay", confidence=1.0, epsilon=2.0),
         lambda data: kernel_density(data, "stay", epsilon=3.0),
         lambda data: kernel_density(np.zeros((5, 4)), bounds=(0, 1), epsilon=2.0),

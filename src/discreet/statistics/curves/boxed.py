@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.questions.columns.box import GUESS, Box
-from discreet.releases.ask import columns_of
-from discreet.trust.as_private import Bounds
+from discreet.releases.ask import ColumnsOf
 from discreet.trust.private_data import PrivateData
-
-Columns = str | Sequence[str]
 
 
 @dataclass(frozen=True)
 class Boxed:
-    """A data set and the box of the columns that are asked about."""
+    """The columns that are asked about, and their box."""
 
-    data: PrivateData
+    of: ColumnsOf
     box: Box
+
+    @classmethod
+    def around(cls, of: ColumnsOf) -> Boxed:
+        """The columns in the box of their bounds."""
+        return cls(of, Box.of(of.schema, of.columns))
+
+    @property
+    def data(self) -> PrivateData:
+        """The records."""
+        return self.of.data
 
     def size(self, asked: str, expected_size: int | None) -> int:
         """About how many records there are: as the asker says, or as is public; a guess, where it is secret."""
         if expected_size is not None:
             check_whole(asked, "expected_size", expected_size)
             return int(expected_size)
-        size = self.data.public_size
+        size = self.of.size
         return GUESS if size is None else max(size, 1)
-
-
-def boxed(asked: str, data: Any, columns: Columns | None, bounds: Bounds | None, budget: Budget) -> Boxed:
-    """The columns that a density is of: those of private data, or those of an array with bounds of its own."""
-    of = columns_of(asked, data, columns, bounds, budget)
-    return Boxed(of.data, Box.of(of.data.schema, of.columns))

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self, Unpack
 
 import numpy as np
 
-from discreet.core.budget import Budget
-from discreet.core.grid import Array
-from discreet.core.parameters import checked
-from discreet.core.receipt import Receipt
 from discreet.questions.grouped import counted
 from discreet.questions.tables.cells import Edges, cut
 from discreet.questions.tables.domain import BINS, Bins, Domain
-from discreet.releases.ask import asked, columns_of
-from discreet.releases.release import check_confidence
+from discreet.releases.ask import ColumnsOf, OneSum, Released, Result, Subject
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import Shared, statistic
 from discreet.statistics.tables.count_table import CountTable, ceiled
-from discreet.trust.as_private import Bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,23 +37,22 @@ class ContingencyTable(CountTable):
     def of(
         cls,
         domain: Domain,
-        counts: Array,
-        spread: Spread,
-        receipt: Receipt,
+        released: Released,
         *,
         confidence: float = CONFIDENCE,
         population: bool = False,
         summed: int = 1,
     ) -> Self:
         """The table of these noisy counts. Where noise is rounded to whole records, that adds to its variance."""
+        spread = released.spread
         rounding = min(1 / 12, spread.stddev**2 / 6) if spread.law.rounded else 0.0
         return cls(
             name=" by ".join(domain.columns) or "records",
-            receipt=receipt,
+            receipt=released.receipt,
             confidence=confidence,
             population=population,
             domain=domain,
-            counts=counts.reshape(domain.shape),
+            counts=released.values.reshape(domain.shape),
             stddev=math.sqrt(summed * (spread.stddev**2 + rounding)),
             half_width=ceiled(spread.half_width(np.ones(summed), confidence)),
             spread=spread,
@@ -77,58 +71,40 @@ class ContingencyTable(CountTable):
         kept = [self.columns.index(name) for name in domain.columns]
         gone = tuple(axis for axis in range(len(self.columns)) if axis not in kept)
         counts = self.counts.sum(axis=gone) if gone else self.counts
+        ordered = np.moveaxis(counts, [sorted(kept).index(axis) for axis in kept], range(len(kept)))
         return ContingencyTable.of(
             domain,
-            np.moveaxis(counts, [sorted(kept).index(axis) for axis in kept], range(len(kept))),
-            self.spread,
-            self.receipt,
+            Released(ordered, self.spread, self.receipt),
             confidence=self.confidence or CONFIDENCE,
             population=self.population,
             summed=self.summed * math.prod(self.domain.shape[axis] for axis in gone),
         )
 
 
-@checked
+@statistic(no_by="its columns make groups already: name those that make groups among them")
 def contingency(
-    data: Any,
-    columns: Sequence[str] | None = None,
+    of: ColumnsOf,
     *,
-    bounds: Bounds | None = None,
-    where: str | None = None,
     bins: Bins = BINS,
     edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> ContingencyTable:
+    **_: Unpack[Shared],
+) -> OneSum[ContingencyTable]:
     """Release how many records fall in each combination of cells of some columns.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records. One with a missing value in any of the columns is in no cell.
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
-    where : str, optional
-        Public. Which records are meant, such as "age >= 18 and sex == 'f'"; see `PrivateData.where`. All by default.
     bins : int, or mapping of str to int
         Public. The number of cells of each numeric column. One with a step, such as whole numbers or dates, may have
         fewer: all but the last then hold equally many of its values.
     edges : sequence, or mapping of str to sequences, optional
         Public. The ends of the cells of a numeric column, ascending, such as [18, 25, 45, 98]; by column where several
         are meant. What is outside is in no cell.
-    confidence : float
-        Public. Of each interval.
     population : bool
         Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
@@ -149,13 +125,21 @@ def contingency(
     >>> table.counts.shape, table.marginal(["sex"]).labels
     ((3, 2), (('f', 'm'),))
     """
-    check_confidence("table of counts", confidence)
-    budget = Budget(epsilon, delta)
-    of = columns_of("table of counts", data, columns, bounds, budget, where)
-    purpose = f"table of {', '.join(of.columns)}"
     remedy = "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins."
-    domain = cut(of.data.schema, of.columns, bins, edges).listable(purpose, remedy)
-    released = asked(of.data, counted(domain, of.data.schema), budget, purpose, key)
-    return ContingencyTable.of(
-        domain, released.values, released.spread, released.receipt, confidence=confidence, population=population
-    )
+    domain = cut(of.schema, of.columns, bins, edges).listable(f"table of {', '.join(of.columns)}", remedy)
+    return counted_cells(of, domain, lambda table: table, confidence, population)
+
+
+def counted_cells(
+    of: Subject,
+    domain: Domain,
+    read: Callable[[ContingencyTable], Result],
+    confidence: float = CONFIDENCE,
+    population: bool = False,
+) -> OneSum[Result]:
+    """What is read off the counts of all cells."""
+
+    def table(released: Released) -> Result:
+        return read(ContingencyTable.of(domain, released, confidence=confidence, population=population))
+
+    return OneSum(of, f"table of {', '.join(domain.columns)}", counted(domain, of.schema), table)
