@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from discreet import __version__
@@ -47,6 +47,16 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*given, **named)
         for store in (None, "store"):
             self.register("action", store, Once)
+
+    completed: Callable[[], Callable[[argparse.ArgumentParser], None]] | None = None
+    """Finds what adds further options, when the parser is used."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Parse, once all options are known."""
+        if self.completed is not None:
+            self.completed()(self)
+            self.completed = None
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
@@ -138,6 +148,7 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
 
 def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask = commands.add_parser("ask", help="one statistic of a table, such as: discreet ask people.csv mean age")
+    ask.completed = _ask_options
     ask.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
     ask.add_argument("statistic", metavar="STATISTIC", help="count, total, mean, median, quantile, histogram, ...")
     ask.add_argument("columns", nargs="*", metavar="COLUMN", help="what it is asked of; none for a count of records")
@@ -148,13 +159,6 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
     ask.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
     ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
-    ask.add_argument("--where", metavar="CONDITION", help="which records, such as \"age >= 18 and sex == 'f'\"")
-    ask.add_argument("--by", nargs="+", metavar="COLUMN", help="a row for each group of these columns")
-    ask.add_argument("--edges", nargs="+", metavar="X", help="the ends of the cells of a number, ascending")
-    ask.add_argument("--q", type=float, nargs="+", metavar="Q", help="the levels of quantiles")
-    ask.add_argument("--bins", type=int, metavar="N", help="the cells of each number in a table")
-    ask.add_argument("--confidence", type=float, metavar="C", help="of the intervals (default: 0.95)")
-    ask.add_argument("--population", action="store_true", help="intervals for the population, not for these data")
     _add_json(ask)
     ask.set_defaults(run=_ask)
 
@@ -277,6 +281,12 @@ def _ask(arguments: argparse.Namespace) -> int:
     from discreet.service.cli.ask_command import ask
 
     return ask(arguments)
+
+
+def _ask_options() -> Callable[[argparse.ArgumentParser], None]:
+    from discreet.service.cli.ask_command import add_options
+
+    return add_options
 
 
 def _schema_init(arguments: argparse.Namespace) -> int:
