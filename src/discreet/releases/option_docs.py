@@ -90,23 +90,24 @@ EVERYWHERE["delta"] = EVERYWHERE["epsilon"]
 SHARED = {"column": COLUMN | EVERYWHERE, "columns": COLUMNS | EVERYWHERE, "": COLUMN | COLUMNS | EVERYWHERE}
 
 
-def described(
-    compute: Callable[..., Any], subject: str, names: Sequence[str], said: Mapping[str, str]
-) -> dict[str, Meaning]:
-    """What each option of a statistic means: as its docstring says, as is declared, or as for all statistics."""
-    own = _entries(_parts(inspect.getdoc(compute) or "").get("Parameters", ""))
-    shared = SHARED[subject]
-    found = {}
-    for name in names:
-        usual = shared.get(name, Meaning("", ""))
-        found[name] = own.get(name) or Meaning(usual.words, said.get(name, usual.meaning))
-    return found
+Sources = Sequence[Callable[..., Any]]
+"""A statistic, and those whose options of the same names mean the same."""
 
 
-def documented(compute: Callable[..., Any], subject: str, names: Sequence[str], said: Mapping[str, str]) -> str:
+def described(sources: Sources, subject: str, names: Sequence[str], said: Mapping[str, str]) -> dict[str, Meaning]:
+    """What each option of a statistic means: as docstrings say, as is declared, or as for all statistics."""
+    own: dict[str, Meaning] = {}
+    for one in reversed(sources):
+        own |= _entries(_parts(inspect.getdoc(one) or "").get("Parameters", ""))
+    usual = {name: SHARED[subject].get(name, Meaning("", "")) for name in names}
+    usual |= {name: Meaning(usual[name].words, text) for name, text in said.items() if name in usual}
+    return {name: own.get(name, usual[name]) for name in names}
+
+
+def documented(sources: Sources, subject: str, names: Sequence[str], said: Mapping[str, str]) -> str:
     """The docstring of a statistic, with all of its options."""
-    parts = _parts(inspect.getdoc(compute) or "")
-    meanings = described(compute, subject, names, said)
+    parts = _parts(inspect.getdoc(sources[0]) or "")
+    meanings = described(sources, subject, names, said)
     lines: list[str] = []
     for together in _together(names, meanings):
         words, text = meanings[together[0]]

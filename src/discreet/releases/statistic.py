@@ -189,6 +189,8 @@ class Declaration:
         Why it costs a delta always.
     curator : str, optional
         Why it can be asked of a curator alone.
+    like : callable, optional
+        A statistic whose options of the same names mean the same.
     """
 
     compute: Callable[..., Any]
@@ -199,6 +201,7 @@ class Declaration:
     no_population: Refused | None
     needs_delta: Refused | None
     curator: str | None
+    like: Any
 
     @property
     def name(self) -> str:
@@ -272,7 +275,7 @@ class Declaration:
     def options(self) -> dict[str, Option]:
         """Everything that it takes beside the data, by name."""
         names = [name for name in self.signature.parameters if name != "data"]
-        entries = described(self.compute, self.subject, names, self._said)
+        entries = described(self._sources, self.subject, names, self._said)
         taken = self.checked.__signature__.parameters
         return {name: Option(name, taken[name].annotation, taken[name].default, *entries[name]) for name in names}
 
@@ -284,6 +287,11 @@ class Declaration:
         made: Any = types.FunctionType(self.compute.__code__, self.compute.__globals__)
         made.__signature__ = inspect.Signature(taken)
         return made
+
+    @property
+    def _sources(self) -> tuple[Callable[..., Any], ...]:
+        """Whose docstrings say what its options mean: its own first."""
+        return (self.compute, *(() if self.like is None else declaration_of(self.like)._sources))
 
     @property
     def _said(self) -> dict[str, str]:
@@ -409,6 +417,7 @@ class Facts(TypedDict, total=False):
     no_population: Refused | None
     needs_delta: Refused | None
     curator: str | None
+    like: Any
 
 
 @overload
@@ -424,6 +433,7 @@ def statistic(
     no_population: Refused | None = None,
     needs_delta: Refused | None = None,
     curator: str | None = None,
+    like: Any = None,
 ) -> Any:
     """Declare a statistic, and make the function that people call; see `Declaration` for the parameters.
 
@@ -440,7 +450,7 @@ def statistic(
     """
 
     def declared(compute: Callable[..., Any]) -> Callable[..., Any]:
-        own = Declaration(compute, epsilon, delta, bounds, no_by, no_population, needs_delta, curator)
+        own = Declaration(compute, epsilon, delta, bounds, no_by, no_population, needs_delta, curator, like)
         return _function(own)
 
     return declared
@@ -469,7 +479,9 @@ def _function(declaration: Declaration) -> Callable[..., Any]:
     taken = declaration.signature.parameters.items()
     made.__annotations__ = {name: one.annotation for name, one in taken if name not in SHARED}
     made.__annotations__["return"] = declaration.signature.return_annotation
-    made.__doc__ = documented(compute, declaration.subject, list(declaration.signature.parameters), declaration._said)
+    made.__doc__ = documented(
+        declaration._sources, declaration.subject, list(declaration.signature.parameters), declaration._said
+    )
     return made
 
 

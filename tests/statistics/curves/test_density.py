@@ -17,6 +17,9 @@ from discreet.statistics.curves.density import density
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.kernel_density import kernel_density
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 SCHEMA = Schema({"stay": Number(0, 100), "cost": Number(-1, 1), "ward": Category(("a", "b"))})
 rng = np.random.default_rng(8)

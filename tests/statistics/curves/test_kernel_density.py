@@ -24,6 +24,9 @@ from discreet.statistics.curves.density import density
 from discreet.statistics.curves.kernel_density import KernelDensity, kernel_density
 from discreet.statistics.curves.smoother import FLAT, GAUSSIAN, multipliers, risks
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4}, {"bandwidth": [0.0, -1.0, "wide"], "noise": ["none"]})
 
 SCHEMA = Schema({"stay": Number(0, 100), "cost": Number(-1, 1), "size": Number(0, 1), "ward": Category(("a", "b"))})
 rng = np.random.default_rng(8)

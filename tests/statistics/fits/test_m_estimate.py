@@ -25,6 +25,9 @@ from discreet.statistics.fits.m_estimate import MEstimate, m_estimate, m_estimat
 from discreet.statistics.fits.perturbed_histogram import perturbed_histogram
 from discreet.statistics.tables.contingency import contingency
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4}, {"loss": ["nobody"]})
 
 SCHEMA = Schema(
     {"y": Number(0, 100), "x": Number(-5, 5), "z": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()}

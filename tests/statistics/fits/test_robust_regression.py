@@ -24,6 +24,12 @@ from discreet.statistics.fits.robust_regression import robust_regression
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial(
+    {"target": "y", "columns": ("x",), "blocks": 2},
+    {"blocks": [0], "deals": [0], "max_iter": [0, 3], "target": ["nobody", "x", "kind", 7]},
+)
 
 SLOPES = np.array([0.5, -0.3, 0.2, 0.0, 0.1])
 NOISE = 0.05

@@ -31,6 +31,9 @@ from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.statistics.trial import StatisticTrial
+
+TRIALS = {"quantile": StatisticTrial(hostile={"q": [-0.1, 1.1, []], "step": [0.0, -1.0]})}
 
 AGES = np.random.default_rng(0).gamma(8, 5, 4000)
 METHODS: tuple[Any, ...] = ("records", "tree")

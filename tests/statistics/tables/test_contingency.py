@@ -20,6 +20,9 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 SCHEMA = Schema({"sex": Category(("f", "m")), "age": Number(0, 90), "ward": Category(("a", "b", "c")), "note": Text()})
 rng = np.random.default_rng(3)

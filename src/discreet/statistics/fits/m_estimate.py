@@ -25,7 +25,7 @@ from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of
 from discreet.statistics.fits.losses import Loss, Pinball, loss_of
 from discreet.statistics.fits.minimizer import Minimizer, NoisyCriterion
 from discreet.statistics.fits.own_criterion import OwnLoss
-from discreet.statistics.fits.perturbed_histogram import MOST_COLUMNS, bins_of_columns, few_cells
+from discreet.statistics.fits.perturbed_histogram import MOST_COLUMNS, bins_of_columns, few_cells, perturbed_histogram
 from discreet.statistics.tables.contingency import ContingencyTable, counted_cells
 
 
@@ -72,7 +72,7 @@ def m_estimate(
     expected_size: int | None = None,
     **options: Unpack[Options],
 ) -> GroupedResults[MEstimate]: ...
-@statistic()
+@statistic(like=perturbed_histogram)
 def m_estimate(
     of: ColumnsOf,
     loss: str | Loss | OwnLoss = "absolute",
@@ -106,11 +106,6 @@ def m_estimate(
     population : bool
         Public. Whether the intervals are for the population that the records are an independent sample of. Else they
         are for these data, as they are inside their bounds.
-    bins : int, or mapping of str to int, optional
-        Public. The number of bins of each number. By default, each of d numbers has c (epsilon n)**(2 / (4 + d)) bins,
-        for n records; c is 4, 2 or 1 for one, two or three numbers: see `perturbed_histogram`.
-    expected_size : int, optional
-        Public. About how many records there are, for the number of bins; where it is secret and not given, 3,000.
 
     Returns
     -------

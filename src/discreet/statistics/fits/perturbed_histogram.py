@@ -18,7 +18,7 @@ from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.statistic import Options, statistic
 from discreet.schema.schema import Number
-from discreet.statistics.tables.contingency import ContingencyTable, counted_cells
+from discreet.statistics.tables.contingency import ContingencyTable, contingency, counted_cells
 
 MOST_COLUMNS = 3
 GUESS = 3000  # records, where their number is secret and not given
@@ -46,7 +46,7 @@ def perturbed_histogram(
     expected_size: int | None = None,
     **options: Unpack[Options],
 ) -> GroupedResults[ContingencyTable]: ...
-@statistic()
+@statistic(like=contingency)
 def perturbed_histogram(
     of: ColumnsOf,
     *,
@@ -71,8 +71,6 @@ def perturbed_histogram(
         more: the power is 2 / (2 + d).) Values that are whole numbers need a bin each, with the value at its centre.
     expected_size : int, optional
         Public. About how many records there are, for the number of bins; where it is secret and not given, 3,000.
-    population : bool
-        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
 
     Returns
     -------

@@ -86,7 +86,7 @@ def correlation(
 def correlation(
     data: Any, columns: Sequence[str] | None = None, *, by: By, radius: float | None = None, **options: Unpack[Options]
 ) -> GroupedResults[PairTable]: ...
-@statistic(delta=1e-6)
+@statistic(like=covariance, delta=1e-6)
 def correlation(
     of: ColumnsOf, *, radius: float | None = None, confidence: float = CONFIDENCE, population: bool = False
 ) -> OneSum[PairTable]:
@@ -99,9 +99,6 @@ def correlation(
     ----------
     columns : sequence of str, optional
         Public. Two numeric columns or more; all of them where not given. Those of an array are x0, x1, ...
-    radius : float, optional
-        Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]; the correlations are
-        those of the shrunk records. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
 
     Returns
     -------

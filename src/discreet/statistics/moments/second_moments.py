@@ -18,6 +18,7 @@ from discreet.releases.groups import By, GroupedResults
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.statistic import Options, statistic
 from discreet.releases.table import Tabular
+from discreet.statistics.moments.covariance import covariance
 from discreet.statistics.moments.products import Products, products
 
 SHOWN = 8  # columns of a matrix, when it is printed
@@ -68,7 +69,7 @@ def second_moments(
 def second_moments(
     data: Any, columns: Sequence[str] | None = None, *, by: By, radius: float | None = None, **options: Unpack[Options]
 ) -> GroupedResults[SecondMoments]: ...
-@statistic(delta=1e-6)
+@statistic(like=covariance, delta=1e-6)
 def second_moments(
     of: ColumnsOf, *, radius: float | None = None, confidence: float = CONFIDENCE, population: bool = False
 ) -> OneSum[SecondMoments]:
@@ -76,9 +77,6 @@ def second_moments(
 
     Parameters
     ----------
-    radius : float, optional
-        Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]. The noise grows with
-        its square. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
     population : bool
         Public. Whether the intervals are for the expected number of records in samples like this one and for the means
         of the population, from which records were drawn independently. Else they are for these data.

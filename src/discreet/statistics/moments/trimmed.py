@@ -91,7 +91,7 @@ def winsorized_mean(
     return _between_cuts(of, trim, winsorized_of, f"winsorized mean of {of.column}", confidence, population)
 
 
-@statistic(no_by=CUT_FIRST)
+@statistic(like=winsorized_mean, no_by=CUT_FIRST)
 def trimmed_mean(
     of: ColumnOf,
     *,
@@ -106,10 +106,6 @@ def trimmed_mean(
     ----------
     trim : float
         Public. The share of values at each end that are left out, below one half.
-    population : bool
-        Public. Whether the interval is for the population that the records are a sample of, between these cuts. Its
-        sampling error is bounded by that of values at the cuts, so it holds more often than it says. Else it is for
-        these data, between these cuts, and holds the noise alone.
 
     Returns
     -------

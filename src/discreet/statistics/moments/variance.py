@@ -81,7 +81,7 @@ def standard_deviation(
 ) -> Estimate: ...
 @overload
 def standard_deviation(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
-@statistic()
+@statistic(like=variance)
 def standard_deviation(
     of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False
 ) -> OneSum[Estimate] | Estimate:
@@ -89,12 +89,6 @@ def standard_deviation(
 
     Noise is added to the variance, never to its root: one record moves a variance by a share of about 1/n of the
     squared width of the bounds, but a standard deviation by as much as 1/sqrt(n) of the width.
-
-    Parameters
-    ----------
-    population : bool
-        Public. Whether it is that of the population that the records are a sample of, drawn independently: then the
-        interval holds sampling error and noise. Else it is for these data, and holds the noise alone.
 
     Returns
     -------

@@ -17,6 +17,7 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.spread import CONFIDENCE, spread
 from discreet.releases.statistic import Refused, Shared, statistic
+from discreet.statistics.moments.covariance import covariance
 from discreet.statistics.moments.sketched_variances import SketchedVariances
 
 LEAST, MOST, MOST_NUMBERS = 3, 2**20, 2**27  # projections, and numbers in all of them
@@ -25,6 +26,7 @@ SLOPES = "the sketch has no fourth moments, which the sampling error of a varian
 
 
 @statistic(
+    like=covariance,
     delta=1e-6,
     no_by="a projection is one of all records together",
     no_population=Refused(SLOPES, "Ask for `covariance`, which has such intervals."),
@@ -51,9 +53,6 @@ def variance_sketch(
     ----------
     projections : int
         Public. How many: time and memory grow with it. At least 3.
-    radius : float, optional
-        Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]; the variances are
-        those of the shrunk records. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
 
     Returns
     -------

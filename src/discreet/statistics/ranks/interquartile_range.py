@@ -22,6 +22,7 @@ from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.statistic import Refused, Shared, statistic
 from discreet.releases.table import Table
+from discreet.statistics.ranks.quantile import quantile
 from discreet.statistics.ranks.quantile_request import Paid, QuantileRequest, RankOptions
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
@@ -45,7 +46,7 @@ def interquartile_range(
 def interquartile_range(
     data: Any, column: str | None = None, *, by: By, step: float | None = None, **options: Unpack[RankOptions]
 ) -> Table: ...
-@statistic()
+@statistic(like=quantile)
 def interquartile_range(
     of: ColumnOf,
     *,
@@ -58,14 +59,6 @@ def interquartile_range(
     The interval for the difference comes from those for the quartiles: their widths, for a known number of ranks, show
     how densely values lie there, and the law of a quartile's error in ranks is known. The errors of the two add up as
     correlated errors do.
-
-    Parameters
-    ----------
-    step : float, optional
-        Public. What values are multiples of, counted from the lower bound, such as 1 for whole numbers; the schema's,
-        by default. Common values are then found exactly with fewer records.
-    confidence : float, optional
-        Public. Of the interval. With None there is no interval, and all of the budget goes to the quartiles.
 
     Returns
     -------

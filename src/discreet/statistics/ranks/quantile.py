@@ -125,7 +125,7 @@ def median(
     method: Method | None = None,
     **options: Unpack[RankOptions],
 ) -> Table: ...
-@statistic()
+@statistic(like=quantile)
 def median(
     of: ColumnOf,
     *,
@@ -135,11 +135,6 @@ def median(
     population: bool = False,
 ) -> OneSum[Estimate] | Estimate:
     """Release the median of a column: the quantile of level one half.
-
-    Parameters
-    ----------
-    data, column, bounds, where, by, edges, step, confidence, population, method, epsilon, delta, key
-        Public, except for the data. As for `quantile`.
 
     Returns
     -------

@@ -21,6 +21,7 @@ from discreet.questions.tables.residuals import AxisSet, Shape, closure, subsets
 from discreet.releases.ask import ColumnsOf
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.statistic import Shared, statistic
+from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.marginals import Marginals, measured
 from discreet.statistics.tables.strategy import NORMS, Strategy, Targets
 
@@ -137,7 +138,7 @@ def _axes(code: int, number: int) -> AxisSet:
     return frozenset(axis for axis in range(number) if code >> axis & 1)
 
 
-@statistic(no_by="its columns make groups already: name those that make groups among them")
+@statistic(like=contingency, no_by="its columns make groups already: name those that make groups among them")
 def cube(
     of: ColumnsOf,
     *,
@@ -155,8 +156,6 @@ def cube(
     ----------
     columns : sequence of str, optional
         Public. At most seven: numbers, each cut into equal cells between its bounds, and categories.
-    population : bool
-        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
 
     Returns
     -------

@@ -16,7 +16,7 @@ from discreet.questions.tables.domain import BINS
 from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.statistic import Shared, statistic
-from discreet.statistics.tables.contingency import ContingencyTable
+from discreet.statistics.tables.contingency import ContingencyTable, contingency
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,9 @@ def quantile_of(counts: Array, edges: Array, q: float) -> float:
     return float(edges[cell] + min(max(inside, 0.0), 1.0) * (edges[cell + 1] - edges[cell]))
 
 
-@statistic(no_by="its cells are groups already: ask `contingency` for this column and those that make groups")
+@statistic(
+    like=contingency, no_by="its cells are groups already: ask `contingency` for this column and those that make groups"
+)
 def histogram(
     of: ColumnOf,
     *,
@@ -93,8 +95,6 @@ def histogram(
         Public. The number of cells of a numeric column.
     edges : sequence, optional
         Public. The ends of the cells of a number, ascending, such as [18, 25, 45, 98]. What is outside is in no cell.
-    population : bool
-        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
     confidence : float
         Public. Of each interval.
 

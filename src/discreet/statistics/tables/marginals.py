@@ -19,6 +19,7 @@ from discreet.releases.columns import Columns, Series
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.statistic import Records, Shared, statistic
 from discreet.releases.table import Tabular
+from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.count_table import CountTable
 from discreet.statistics.tables.nonnegative import nonnegative_table, whole_table
 from discreet.statistics.tables.strategy import Strategy, Targets, ways_of
@@ -106,7 +107,7 @@ class Marginals(Tabular):
         return Columns(labels, (Series("count", *map(np.concatenate, numbers)),))
 
 
-@statistic(no_by="its columns make groups already: name those that make groups in the sets")
+@statistic(like=contingency, no_by="its columns make groups already: name those that make groups in the sets")
 def marginals(
     records: Records,
     columns: Sequence[str] | None = None,
@@ -130,8 +131,6 @@ def marginals(
         sets where not given, or else all that are numbers.
     sets : sequence of sequences of str, optional
         Public. The columns of each marginal; every pair of columns where not given.
-    population : bool
-        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
 
     Returns
     -------

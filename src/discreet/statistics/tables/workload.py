@@ -102,6 +102,9 @@ def workload(
     >>> bool(abs(found.values[0] - 500) < 50), found.method
     (True, 'queries')
     """
+    for name, number in (("expected_size", expected_size), ("max_iter", max_iter)):
+        if number is not None:
+            check_whole("workload", name, number)
     domain = Domain.listed(of.schema, of.columns, bins)
     asker = _Asker(of.data, domain, _written(domain, queries), of.budget, confidence, population, of.key)
     known = of.size if expected_size is None else expected_size
