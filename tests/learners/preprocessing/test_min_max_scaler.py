@@ -59,7 +59,7 @@ def test_no_audit_refutes_it_and_one_does_with_two_thirds_of_the_noise() -> None
     """Every record adds one mark on each level of the tree: all are as bad."""
     scaler = MinMaxScaler(bounds=BOUNDS, epsilon=3.0)
     task = scaler._task(people(1), None, Budget(3.0, 1e-6))
-    question, noise = scaler._tree(task).question(task.schema, "x0", 64), scaler.plan(task).noises[0]
+    question, noise = scaler._tree(task).question(task.schema, "x0", 64), scaler.plan(task).mechanisms[0]
     plan = SumPlan(question, spread(task.data, question, noise))
     check_sum(plan, np.array([50.0]))
 

@@ -14,7 +14,7 @@ from discreet.learners.clusters.cluster_start import UNKNOWN, Start, shortened
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.center import center_of, count_weight
 from discreet.questions.vectors.directed_products import on_grid
-from discreet.releases.shares import BudgetShare
+from discreet.releases.joint_plan import Stage
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 
@@ -38,9 +38,9 @@ class MeanStart:
     task: Task
     clusters: int
 
-    def shares(self, part: float) -> list[BudgetShare]:
+    def shares(self, part: float) -> list[Stage]:
         """The sum, with its part of the budget."""
-        return [BudgetShare(self._sum, part)]
+        return [Stage(self._sum, part)]
 
     def found(self, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Start:
         """Ask for the sum, and draw the directions."""

@@ -21,8 +21,7 @@ from discreet.questions.vectors.directed_products import directed_products_of, o
 from discreet.questions.vectors.directed_squares import directed_squares_of
 from discreet.questions.vectors.gram import Gram
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
-from discreet.releases.joint_plan import JointPlan
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.trust.permit import Permit
 
 PRODUCTS = 0.8  # the part of the budget beside those of the place
@@ -69,7 +68,7 @@ class ComponentSearch(ABC):
     size: int
 
     @abstractmethod
-    def plan(self, place: list[BudgetShare]) -> SharedPlan:
+    def plan(self, place: list[Stage]) -> JointPlan:
         """The noise of all that is asked, the place first."""
 
     @abstractmethod
@@ -89,9 +88,10 @@ class ComponentSearch(ABC):
 class AnalyzeGauss(ComponentSearch):
     """Eigenvectors of one noisy matrix of products."""
 
-    def plan(self, place: list[BudgetShare]) -> SharedPlan:
+    def plan(self, place: list[Stage]) -> JointPlan:
         """One sum after the place."""
-        return shared(self.task.data, self.task.budget, [*place, BudgetShare(self._products(self._plain), PRODUCTS)])
+        stages = [*place, Stage(self._products(self._plain), PRODUCTS)]
+        return staged(self.task.data, stages, self.task.budget, vector_noise)
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
         """Post-processing of the products around the center, and of their mean, which is not quite zero."""
@@ -108,9 +108,10 @@ class AnalyzeGauss(ComponentSearch):
 class Sulq(ComponentSearch):
     """Eigenvectors of a noisy matrix, each of whose numbers has a noise of its own."""
 
-    def plan(self, place: list[BudgetShare]) -> SharedPlan:
+    def plan(self, place: list[Stage]) -> JointPlan:
         """One sum after the place."""
-        return shared(self.task.data, self.task.budget, [*place, BudgetShare(self._products(self._plain), PRODUCTS)])
+        stages = [*place, Stage(self._products(self._plain), PRODUCTS)]
+        return staged(self.task.data, stages, self.task.budget, vector_noise)
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
         """Post-processing of the products around the center."""
@@ -138,11 +139,11 @@ class Power(ComponentSearch):
     steps: int = 4
     seed: Any = None
 
-    def plan(self, place: list[BudgetShare]) -> SharedPlan:
+    def plan(self, place: list[Stage]) -> JointPlan:
         """As many sums after the place as there are steps."""
         products = self._products(self._plain, np.eye(len(self.task.features))[:, : self.size])
-        steps = [BudgetShare(products, PRODUCTS / self.steps)] * self.steps
-        return shared(self.task.data, self.task.budget, place + steps)
+        stages = [*place, Stage(products, PRODUCTS, self.steps)]
+        return staged(self.task.data, stages, self.task.budget, vector_noise)
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
         """One step for each noise."""
@@ -170,15 +171,16 @@ class OneByOne(ComponentSearch):
     Directions are those of records scaled to [-1, 1], where the bound on their length is.
     """
 
-    def plan(self, place: list[BudgetShare]) -> SharedPlan:
+    def plan(self, place: list[Stage]) -> JointPlan:
         """The place, the directions, each with its price, and the squares."""
         data, budget = self.task.data, self.task.budget
         data.check_curated("principal components by the exponential mechanism")
-        squares = BudgetShare(self._squares(self._plain, np.eye(len(self.task.features))[:, : self.size]), SQUARES)
-        sums = shared(data, Budget(SUMS * budget.epsilon, budget.delta), [*place, squares]).noises
+        squares = Stage(self._squares(self._plain, np.eye(len(self.task.features))[:, : self.size]), SQUARES)
+        part = Budget(SUMS * budget.epsilon, budget.delta)
+        sums = staged(data, [*place, squares], part, vector_noise).mechanisms
         each = Bingham((1 - SUMS) * budget.epsilon / self.size)
         parts = (*sums[: len(place)], *[each] * self.size, sums[-1])
-        return SharedPlan(calibrate(JointPlan(parts), budget).mechanisms)
+        return calibrate(JointPlan(parts), budget)
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
         """Ask for one direction after another, and then for the squares along all of them."""

@@ -18,7 +18,7 @@ from discreet.learners.components.components import AnalyzeGauss, ComponentSearc
 from discreet.learners.components.place import PlaceSearch
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.vectors.coordinates import SHORTEST
-from discreet.releases.shares import SharedPlan
+from discreet.releases.joint_plan import JointPlan
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -135,7 +135,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The center, the radius if it is not given, and what the method asks."""
         n = len(task.features)
         if self.n_components is not None and self.n_components > n:
@@ -144,9 +144,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         task.check_enough(self.purpose, self.n_components or 1)
         return self._search(task).plan(PlaceSearch(task, self.radius).shares())
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
         """Ask for the place of the records, then for the components around it."""
-        noises, search = iter(plan.noises), self._search(task)
+        noises, search = iter(plan.mechanisms), self._search(task)
         place = PlaceSearch(task, self.radius).found(permit, noises)
         found, origin = search.found(place, permit, noises), search.origin(place)
         total = None if found.total is None else max(found.total, np.finfo(float).tiny)

@@ -14,7 +14,7 @@ from discreet.fitting.task import Task
 from discreet.questions.vectors.center import center_of, count_weight
 from discreet.questions.vectors.directed_products import on_grid
 from discreet.questions.vectors.distances import distances_of, radius_of
-from discreet.releases.shares import BudgetShare
+from discreet.releases.joint_plan import Stage
 from discreet.trust.permit import Permit
 
 BINS, REACH = 64, 1.5  # of the distances from the center, up to so many square roots of n_features
@@ -59,12 +59,10 @@ class PlaceSearch:
     task: Task
     radius: float | None
 
-    def shares(self) -> list[BudgetShare]:
+    def shares(self) -> list[Stage]:
         """The sums, with their parts of the budget."""
-        found = [BudgetShare(self._sums(), CENTER)]
-        return (
-            found if self.radius is not None else [*found, BudgetShare(self._distances(np.zeros((1, self._n))), RADIUS)]
-        )
+        found = [Stage(self._sums(), CENTER)]
+        return found if self.radius is not None else [*found, Stage(self._distances(np.zeros((1, self._n))), RADIUS)]
 
     def found(self, permit: Permit, noises: Iterator[Any]) -> Place:
         """Ask for them."""

@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
     completed: Callable[[], Callable[[argparse.ArgumentParser], None]] | None = None
     """Finds what adds further options, when the parser is used."""
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, once all options are known."""
         if self.completed is not None:
             self.completed()(self)
