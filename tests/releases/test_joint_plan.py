@@ -69,3 +69,12 @@ def test_without_delta_epsilons_add_up_and_vectors_get_spherical_noise() -> None
     assert isinstance(fine, SphericalLaplace)
     assert not isinstance(rough, SphericalLaplace)
     assert pure_epsilon(fine.event) / pure_epsilon(rough.event) == pytest.approx(4 ** (2 / 3), rel=1e-4)
+
+
+def test_releases_of_one_stage_share_its_part() -> None:
+    data = PrivateData.of(np.zeros((5, 4)), SCHEMA, Budget(0.7, 1e-6))
+    stages = (Stage(count_of(SCHEMA, "x0"), 0.5, 4), Stage(count_of(SCHEMA, "x1"), 0.5))
+    plan = staged(data, stages, Budget(0.7, 1e-6), vector_noise)
+    assert [one.multiplier / plan.mechanisms[-1].multiplier for one in plan.mechanisms] == pytest.approx([2] * 4 + [1])
+    assert len(plan.spreads) == 2
+    assert plan.spreads[0].stddev == pytest.approx(2 * plan.spreads[1].stddev, rel=0.1)
