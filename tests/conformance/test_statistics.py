@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import inspect
 import json
+import typing
 from functools import cache
 from typing import Any
 
@@ -118,6 +119,19 @@ def test_what_is_not_asked_of_groups_says_why(function: Any) -> None:
         asked(function, data, by="kind")
     assert refusal.value.obstacle == declared(function).no_by
     assert data.ledger.balance().certified == 0
+
+
+@everything
+def test_type_checkers_see_the_options_that_are_declared(function: Any) -> None:
+    """By two overloads, where groups give another result; else by what the function itself is written with."""
+    seen = typing.get_overloads(function) or [declared(function).compute]
+    assert len(seen) == (2 if function in BY_GROUPS else 1)
+    for one in seen:
+        hints = typing.get_type_hints(one, include_extras=True)
+        (shared,) = typing.get_args(hints.pop("options", None) or hints.pop("_"))
+        names = set(inspect.signature(one).parameters) | set(typing.get_type_hints(shared))
+        subject = {declared(function).subject} - {""} if one is declared(function).compute else set()
+        assert names - {"of", "records", "options", "_", "data"} | subject == set(declared(function).options)
 
 
 def moved(records: dict[str, Any], row: int, kind: str) -> dict[str, Any]:

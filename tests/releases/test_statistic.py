@@ -13,7 +13,7 @@ from discreet.core.errors import UNTOUCHED, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.releases.ask import ColumnOf
-from discreet.releases.statistic import Records, Refused, Shared, declaration_of, statistic
+from discreet.releases.statistic import RecordsOf, Refusal, SharedOptions, declaration_of, statistic
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame
@@ -25,11 +25,13 @@ PEOPLE = {"age": [20.0, 40.0, 60.0], "sex": ["f", "m", "f"]}
 @statistic(
     delta=1e-6,
     no_by="it is an example, which has no groups",
-    no_population=Refused("it is an example", "Ask for a mean."),
-    needs_delta=Refused("an example costs a delta", "Give one."),
+    no_population=Refusal("it is an example", "Ask for a mean."),
+    needs_delta=Refusal("an example costs a delta", "Give one."),
     curator="it is an example",
 )
-def seen(of: ColumnOf, power: int = 1, *, shift: float = 0.0, confidence: float = 0.95, **_: Unpack[Shared]) -> Any:
+def seen(
+    of: ColumnOf, power: int = 1, *, shift: float = 0.0, confidence: float = 0.95, **_: Unpack[SharedOptions]
+) -> Any:
     """Show what a statistic is given.
 
     Parameters
@@ -43,7 +45,7 @@ def seen(of: ColumnOf, power: int = 1, *, shift: float = 0.0, confidence: float 
 
 
 @statistic(like=seen)
-def sized(of: Records, column: str, *, shift: float = 1.0, confidence: float | None = None) -> Any:
+def sized(of: RecordsOf, column: str, *, shift: float = 1.0, confidence: float | None = None) -> Any:
     """Show how many records are known to be there."""
     return of.opened().size
 

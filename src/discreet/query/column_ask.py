@@ -61,9 +61,7 @@ class ColumnAsk(Protocol):
     """The part of a report that is about one column."""
 
     @property
-    def number(self) -> int:
-        """Of its releases."""
-        ...
+    def number(self) -> int: ...
 
     def released(self, ask: Ask) -> list[Any]:
         """The releases, in order."""
@@ -100,7 +98,6 @@ class NumberAsk:
 
     @property
     def number(self) -> int:
-        """Of its releases."""
         return 3 if self.setting.plan.searches else 2
 
     def released(self, ask: Ask) -> list[Any]:

@@ -75,7 +75,7 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class Asked:
+class StatisticQuestion:
     """A statistic with what was said of it, ready to be asked of any data at any price."""
 
     function: Callable[..., Any]
@@ -118,7 +118,7 @@ def unknown(asked: str, name: str, ways: str) -> ParameterError:
 
 def statistic_asked(
     asked: str, function: Callable[..., Any], columns: Sequence[str], options: Mapping[str, Any]
-) -> Asked:
+) -> StatisticQuestion:
     """A question about these columns, once it is sure that the statistic takes it: refused before anything is spent.
 
     Examples
@@ -148,7 +148,7 @@ bounds, where, by, edges, confidence, population, epsilon, delta, key.
                 else f"Give --{option.name}, or {option.name}=..."
             )
             raise ParameterError(asked, f"{option.name} is missing", remedy)
-    return Asked(function, given)
+    return StatisticQuestion(function, given)
 
 
 def _placed(asked: str, declaration: Declaration, columns: list[str]) -> dict[str, Any]:

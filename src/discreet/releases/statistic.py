@@ -1,9 +1,9 @@
 """A statistic, declared once: its options, what it gives, and what it refuses before anything is spent.
 
 `@statistic` makes the function that people call out of one that only computes. That one takes what is asked about (a
-`ColumnOf`, a `ColumnsOf`, or `Records` that it opens itself) and its own options; the records, the price and all else
-that statistics share come with the declaration, with their checks and their part of the docstring. Functions, plans and
-the command line read the same declaration.
+`ColumnOf`, a `ColumnsOf`, or a `RecordsOf` that it opens itself) and its own options; the records, the price and all
+else that statistics share come with the declaration, with their checks and their part of the docstring. Functions,
+plans and the command line read the same declaration.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypedDict, TypeVar, Union, Unpack, overload
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -33,7 +33,7 @@ Given = TypeVar("Given", covariant=True)
 EMPTY = inspect.Parameter.empty
 
 
-class Shared(TypedDict, total=False):
+class SharedOptions(TypedDict, total=False):
     """What every statistic takes by name."""
 
     bounds: Bounds | None
@@ -43,7 +43,13 @@ class Shared(TypedDict, total=False):
     key: str | None
 
 
-class HypothesisOptions(Shared, total=False):
+class OfTheseData(SharedOptions, total=False):
+    """What a statistic takes by name whose intervals are for these data alone: those for a population are refused."""
+
+    population: bool
+
+
+class HypothesisOptions(SharedOptions, total=False):
     """What a test of a hypothesis takes by name, beside its own options and `by`."""
 
     edges: Edges | None
@@ -74,7 +80,7 @@ FIRST, LAST = ("bounds", "where", "by", "edges"), ("confidence", "population", "
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refusal:
     """What is refused before anything is spent, and what would work."""
 
     obstacle: str
@@ -82,7 +88,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Records:
+class RecordsOf:
     """Records that a statistic opens itself, and what its caller said of them.
 
     Parameters
@@ -183,9 +189,9 @@ class Declaration:
         Of an array or data frame, where none are given; without it they must be.
     no_by : str, optional
         Why it is not asked of groups. None where it is.
-    no_population : Refused, optional
+    no_population : Refusal, optional
         Why it has no intervals for a population.
-    needs_delta : Refused, optional
+    needs_delta : Refusal, optional
         Why it costs a delta always.
     curator : str, optional
         Why it can be asked of a curator alone.
@@ -198,14 +204,13 @@ class Declaration:
     delta: float
     bounds: Bounds | None
     no_by: str | None
-    no_population: Refused | None
-    needs_delta: Refused | None
+    no_population: Refusal | None
+    needs_delta: Refusal | None
     curator: str | None
     like: Any
 
     @property
     def name(self) -> str:
-        """Of the function."""
         return self.compute.__name__
 
     @cached_property
@@ -220,21 +225,22 @@ class Declaration:
 
     @cached_property
     def own(self) -> dict[str, inspect.Parameter]:
-        """Its own options."""
         _, *others = inspect.signature(self.compute).parameters.values()
         return {one.name: one for one in others if one.kind is not one.VAR_KEYWORD}
 
     @cached_property
     def subject(self) -> str:
         """What it is asked of: "column", "columns", or "" where it opens the records itself."""
-        first = next(iter(inspect.signature(self.compute).parameters.values()))
-        return {"ColumnOf": "column", "ColumnsOf": "columns"}.get(str(first.annotation), "")
+        kind = next(iter(inspect.signature(self.compute).parameters.values())).annotation
+        return {"ColumnOf": "column", "ColumnsOf": "columns"}.get(getattr(kind, "__name__", kind), "")
 
     @cached_property
     def gives(self) -> Any:
         """The kind of its result; with groups, that of each."""
         hint = typing.get_type_hints(self.compute)["return"]
-        return typing.get_args(hint)[0] if typing.get_origin(hint) is OneSum else hint
+        hints = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
+        kinds = [typing.get_args(one)[0] if typing.get_origin(one) is OneSum else one for one in hints]
+        return Union[tuple(kinds)]  # noqa: UP007 - of as many as there are
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -255,10 +261,9 @@ class Declaration:
         """What callers get, as it is written."""
         hints = str(inspect.signature(self.compute).return_annotation).split(" | ")
         one = dict.fromkeys(hint.removeprefix("OneSum[").removesuffix("]") for hint in hints)
-        more = (
-            [] if self.no_by is not None else ["Table" if "Estimate" in one else f"GroupedResults[{next(iter(one))}]"]
-        )
-        return " | ".join([*one, *(kind for kind in more if kind not in one)])
+        if self.no_by is None:
+            one["Table" if "Estimate" in one else f"GroupedResults[{next(iter(one))}]"] = None
+        return " | ".join(one)
 
     @property
     def _shared(self) -> list[str]:
@@ -283,7 +288,7 @@ class Declaration:
     def checked(self) -> Any:
         """A function with the same parameters, whose annotations are kinds and not words."""
         names = {**self.compute.__globals__, **KINDS}
-        taken = [one.replace(annotation=eval(one.annotation, names)) for one in self.signature.parameters.values()]
+        taken = [one.replace(annotation=eval(str(one.annotation), names)) for one in self.signature.parameters.values()]
         made: Any = types.FunctionType(self.compute.__code__, self.compute.__globals__)
         made.__signature__ = inspect.Signature(taken)
         return made
@@ -341,7 +346,7 @@ class Declaration:
         bounds = self.bounds if values["bounds"] is None else values["bounds"]
         if bounds is self.bounds and isinstance(values["data"], PrivateData):
             bounds = values["bounds"]
-        records = Records(values["data"], self, bounds, values["where"], by, edges, budget, values["key"])
+        records = RecordsOf(values["data"], self, bounds, values["where"], by, edges, budget, values["key"])
         own = dict(zip(self.own, map(values.__getitem__, self.own), strict=True))
         if self.subject == "column":
             found = self.compute(records.column(values["column"]), **own)
@@ -399,13 +404,13 @@ class Declaring(Protocol):
     @overload
     def __call__(self, compute: Callable[Concatenate[ColumnsOf, Own], OneSum[Given]], /) -> OfColumns[Own, Given]: ...
     @overload
-    def __call__(self, compute: Callable[Concatenate[Records, Own], OneSum[Given]], /) -> OfRecords[Own, Given]: ...
+    def __call__(self, compute: Callable[Concatenate[RecordsOf, Own], OneSum[Given]], /) -> OfRecords[Own, Given]: ...
     @overload
     def __call__(self, compute: Callable[Concatenate[ColumnOf, Own], Given], /) -> OfColumn[Own, Given]: ...
     @overload
     def __call__(self, compute: Callable[Concatenate[ColumnsOf, Own], Given], /) -> OfColumns[Own, Given]: ...
     @overload
-    def __call__(self, compute: Callable[Concatenate[Records, Own], Given], /) -> OfRecords[Own, Given]: ...
+    def __call__(self, compute: Callable[Concatenate[RecordsOf, Own], Given], /) -> OfRecords[Own, Given]: ...
 
 
 class Facts(TypedDict, total=False):
@@ -414,8 +419,8 @@ class Facts(TypedDict, total=False):
     epsilon: float
     delta: float
     bounds: Bounds | None
-    no_population: Refused | None
-    needs_delta: Refused | None
+    no_population: Refusal | None
+    needs_delta: Refusal | None
     curator: str | None
     like: Any
 
@@ -430,8 +435,8 @@ def statistic(
     delta: float = 0.0,
     bounds: Bounds | None = None,
     no_by: str | None = None,
-    no_population: Refused | None = None,
-    needs_delta: Refused | None = None,
+    no_population: Refusal | None = None,
+    needs_delta: Refusal | None = None,
     curator: str | None = None,
     like: Any = None,
 ) -> Any:
@@ -442,7 +447,7 @@ def statistic(
     Examples
     --------
     >>> @statistic(no_by="it is an example")
-    ... def rows(of: Records, *, twice: bool = False, **_: Unpack[Shared]) -> int:
+    ... def rows(of: RecordsOf, *, twice: bool = False, **_: Unpack[SharedOptions]) -> int:
     ...     '''Show how many columns there are.'''
     ...     return len(of.opened().data.schema.columns) * (1 + twice)
     >>> rows([3.0], twice=True, bounds=(0, 10)), declaration_of(rows).options["where"].words

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression as Exact
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.grid import Array
 from discreet.learners.linear.linear_regression import LinearRegression
-from discreet.releases.normal_equations import NormalEquations
+from discreet.releases.whitening import NormalEquations
 from tests.learners import trial
 from tests.learners.trial import LearnerTrial
 

@@ -9,8 +9,8 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler, between
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum
 from tests.learners.preprocessing.test_standard_scaler import TRANSFORMERS

@@ -10,7 +10,7 @@ from discreet.accounting.accountant import delta
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.learners.preprocessing.standard_scaler import StandardScaler
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 from discreet.schema.schema import Category, Number, Schema
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum

@@ -9,7 +9,7 @@ from discreet.accounting.accountant import pure_epsilon
 from discreet.core.budget import Budget
 from discreet.learners.trees.random_decision_trees import RandomDecisionTrees
 from discreet.learners.trees.random_trees import sample_question
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum, worst
 from tests.learners.trees.test_random_forest import CLASSIFIER, FIELDS, people

@@ -19,8 +19,7 @@ from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.noise import dealing
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Category, Number, Schema
-from discreet.statistics.fits.robust_fit import RobustRegression
-from discreet.statistics.fits.robust_regression import robust_regression
+from discreet.statistics.fits.robust_regression import RobustRegression, robust_regression
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of

@@ -15,8 +15,8 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.class_moments import class_moments_of
 from discreet.questions.vectors.record_lengths import record_lengths_of
 from discreet.releases.joint_plan import Stage, staged
+from discreet.releases.least_noise import planned
 from discreet.releases.spread import Spread, spread
-from discreet.releases.sum_plan import planned
 
 # From made-up data: `bayes` and `lengths` in benchmarks/tuning_bayes.py. That long records are better not shrunk was
 # seen on a table of the benchmark before.

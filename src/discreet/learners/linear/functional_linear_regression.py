@@ -11,7 +11,7 @@ from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.linear.functional_mechanism import FunctionalMechanism
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -12,7 +12,7 @@ from discreet.fitting.task import Task
 from discreet.learners.linear.functional_mechanism import FunctionalMechanism
 from discreet.mechanisms.learning.margin_losses import LogisticLoss
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -12,8 +12,8 @@ from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.gradients.squared_loss import squared_loss_of, targets_of
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from discreet.trust.permit import Permit
 
 DEVIATIONS = 4.0  # of the noise, that are added to all squares: as published

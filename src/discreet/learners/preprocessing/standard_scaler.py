@@ -14,7 +14,7 @@ from discreet.learners.private_transformer import PrivateTransformer, numbers_of
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.transformation import Transformation
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.releases.sum_plan import SumPlan, planned
+from discreet.releases.least_noise import SumPlan, planned
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

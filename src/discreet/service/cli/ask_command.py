@@ -15,7 +15,16 @@ from discreet.core.errors import DiscreetError
 from discreet.core.ledger import Ledger
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.query.schema_file import read_schema
-from discreet.query.words import Asked, Wording, declared, named, sayable, statistic_asked, unknown, value_of
+from discreet.query.words import (
+    StatisticQuestion,
+    Wording,
+    declared,
+    named,
+    sayable,
+    statistic_asked,
+    unknown,
+    value_of,
+)
 from discreet.releases.option_docs import SHARED
 from discreet.releases.statistic import Option, declaration_of
 from discreet.service.cli.account import check_account, opened_account, paid_key
@@ -81,7 +90,7 @@ def ask(arguments: Namespace) -> int:
     return 0
 
 
-def _question(arguments: Namespace) -> Asked:
+def _question(arguments: Namespace) -> StatisticQuestion:
     """What the command line asks: a statistic in words, columns behind it, and options."""
     wording = Wording.of(arguments.statistic)  # "mean of age", as in a plan, or: mean age
     found = named(wording)
@@ -102,7 +111,7 @@ def _value(name: str, said: Any) -> Any:
     return said if isinstance(said, bool) or name == "where" else value_of(said)
 
 
-def _found(question: Asked, data: PrivateData, paid: dict[str, Any]) -> Any:
+def _found(question: StatisticQuestion, data: PrivateData, paid: dict[str, Any]) -> Any:
     """The release, without letting an engine's complaint quote a row."""
     try:
         return question.function(data, **question.options, **paid)

@@ -10,9 +10,10 @@ from typing import Any, Unpack, overload
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.columns.box import Box
+from discreet.questions.columns.box import GUESS, Box
 from discreet.questions.grouped import counted
 from discreet.questions.tables.cells import equal_cells
 from discreet.questions.tables.contingency import contingency_of
@@ -21,10 +22,36 @@ from discreet.releases.ask import ColumnsOf, OneSum, Released
 from discreet.releases.groups import By, GroupedResults
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import Options, Refused, statistic
-from discreet.statistics.curves.boxed import Boxed
+from discreet.releases.statistic import Options, Refusal, statistic
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.reading import BIAS, REMEDY, Reading, check_band
+from discreet.trust.private_data import PrivateData
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """The columns that are asked about, and their box."""
+
+    of: ColumnsOf
+    box: Box
+
+    @classmethod
+    def around(cls, of: ColumnsOf) -> Boxed:
+        """The columns in the box of their bounds."""
+        return cls(of, Box.of(of.schema, of.columns))
+
+    @property
+    def data(self) -> PrivateData:
+        return self.of.data
+
+    def size(self, asked: str, expected_size: int | None) -> int:
+        """About how many records there are: as the asker says, or as is public; a guess, where it is secret."""
+        if expected_size is not None:
+            check_whole(asked, "expected_size", expected_size)
+            return int(expected_size)
+        size = self.of.size
+        return GUESS if size is None else max(size, 1)
+
 
 MOST_CELLS = 2**14
 
@@ -73,7 +100,7 @@ def density(
     expected_size: int | None = None,
     **options: Unpack[Options],
 ) -> GroupedResults[DensityEstimate]: ...
-@statistic(no_population=Refused(BIAS, REMEDY))
+@statistic(no_population=Refusal(BIAS, REMEDY))
 def density(
     of: ColumnsOf,
     *,

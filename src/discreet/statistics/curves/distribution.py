@@ -61,12 +61,10 @@ class Distribution(Curve):
 
     @property
     def x(self) -> str:
-        """The column."""
         return self.column
 
     @property
     def points(self) -> Array:
-        """The edges."""
         return self.edges
 
     def __call__(self, points: ArrayLike) -> Array:

@@ -16,8 +16,8 @@ from discreet.releases.ask import ColumnsOf, OneSum, Released
 from discreet.releases.groups import By, GroupedResults
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import Options, Refused, statistic
-from discreet.statistics.curves.boxed import Boxed
+from discreet.releases.statistic import Options, Refusal, statistic
+from discreet.statistics.curves.density import Boxed
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.kernel_plan import LOOKS, KernelPlan, Noise, even, planned, process_noise
 from discreet.statistics.curves.reading import BIAS, REMEDY, Reading, check_band
@@ -69,7 +69,7 @@ def kernel_density(
     noise: Noise = "least",
     **options: Unpack[Options],
 ) -> GroupedResults[KernelDensity]: ...
-@statistic(no_population=Refused(BIAS, REMEDY))
+@statistic(no_population=Refusal(BIAS, REMEDY))
 def kernel_density(
     of: ColumnsOf,
     *,

@@ -19,7 +19,7 @@ from discreet.questions.tables.domain import Bins, Domain
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
 from discreet.schema.schema import Number
-from discreet.statistics.curves.boxed import Boxed
+from discreet.statistics.curves.density import Boxed
 from discreet.statistics.curves.smoother import GAUSSIAN, Smoother
 from discreet.trust.private_data import PrivateData
 

@@ -21,10 +21,9 @@ from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.statistic import Options, statistic
 from discreet.schema.schema import Column, Number
-from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of
+from discreet.statistics.fits.criterion import Linear, OwnLoss, criterion_of, layout_of
 from discreet.statistics.fits.losses import Loss, Pinball, loss_of
 from discreet.statistics.fits.minimizer import Minimizer, NoisyCriterion
-from discreet.statistics.fits.own_criterion import OwnLoss
 from discreet.statistics.fits.perturbed_histogram import MOST_COLUMNS, bins_of_columns, few_cells, perturbed_histogram
 from discreet.statistics.tables.contingency import ContingencyTable, counted_cells
 

@@ -21,7 +21,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.block_sum import BlockSum
 from discreet.releases.columns import Series
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import Records, Refused, Shared, statistic
+from discreet.releases.statistic import OfTheseData, RecordsOf, Refusal, statistic
 from discreet.releases.table import Table
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.isolation.isolated import PART, Form, check_isolation, processors
@@ -34,14 +34,14 @@ MADE_UP = 1000  # records, on which a function is timed
 
 @statistic(
     no_by="the blocks of a group would hold records of that group alone",
-    no_population=Refused(
+    no_population=Refusal(
         "what blocks differ by is not released",
         "Use a statistic that has such an interval, such as `mean` or `m_estimate`.",
     ),
     curator="a function of whole blocks of records",
 )
 def sample_and_aggregate(
-    records: Records,
+    records: RecordsOf,
     function: Callable[[Array], ArrayLike],
     columns: Sequence[str] | None = None,
     *,
@@ -52,7 +52,7 @@ def sample_and_aggregate(
     seconds: float = 5.0,
     isolation: Form = "full",
     confidence: float = CONFIDENCE,
-    **_: Unpack[Shared],
+    **_: Unpack[OfTheseData],
 ) -> Table:
     """Release the average, over random blocks of records, of any function.
 

@@ -17,7 +17,7 @@ from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.groups import By, GroupedResults
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import HypothesisOptions, Records, Shared, statistic
+from discreet.releases.statistic import HypothesisOptions, RecordsOf, SharedOptions, statistic
 from discreet.releases.test_result import TestResult
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.column_moments import Moments
@@ -84,13 +84,13 @@ def t_test(of: ColumnOf, mean: float = 0.0, *, confidence: float = CONFIDENCE) -
 
 @statistic(no_by="its groups are those that it compares")
 def two_sample_t_test(
-    records: Records,
+    records: RecordsOf,
     column: Any,
     *,
     by: str | None = None,
     groups: Sequence[str] | None = None,
     confidence: float = CONFIDENCE,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> TestResult:
     """Test whether two groups of a population have the same mean, from a sample of it (Welch's test).
 
@@ -151,7 +151,7 @@ def two_sample_t_test(
     return _tested(f"mean of {column} is alike for {one} and {other}", supposed, found.value, estimate, released)
 
 
-def _grouped(given: Records, second: Any) -> tuple[Records, str, str]:
+def _grouped(given: RecordsOf, second: Any) -> tuple[RecordsOf, str, str]:
     """Two arrays as the records of one table, and the names of its columns."""
     if isinstance(given.data, PrivateData) or isinstance(second, str):
         raise ParameterError("two-sample t-test", "no groups are given", "Name a category `by`, or give two arrays.")

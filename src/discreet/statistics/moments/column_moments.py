@@ -50,7 +50,6 @@ class Moments:
         return Figure(max(0.0, float(self.sums.sum())), np.ones(len(self.sums)))
 
     def mean(self) -> Figure:
-        """The mean."""
         first = self._power(1)
         value = min(self.number.lower + self._width * min(max(first.value, 0.0), 1.0), self.number.upper)
         return Figure(value, self._width * first.weights)

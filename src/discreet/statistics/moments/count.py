@@ -13,7 +13,7 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE, whole_half_width
-from discreet.releases.statistic import Options, Records, statistic
+from discreet.releases.statistic import Options, RecordsOf, statistic
 from discreet.releases.table import Table
 from discreet.trust.private_data import PrivateData
 
@@ -24,7 +24,7 @@ def count(data: Any, column: str | None = None, *, by: None = None, **options: U
 def count(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
 @statistic()
 def count(
-    records: Records, column: str | None = None, *, confidence: float = CONFIDENCE, population: bool = False
+    records: RecordsOf, column: str | None = None, *, confidence: float = CONFIDENCE, population: bool = False
 ) -> OneSum[Estimate]:
     """Release how many records there are, or how many have a value in a column.
 

@@ -20,7 +20,7 @@ from discreet.releases.ask import asked
 from discreet.releases.columns import Series
 from discreet.releases.groups import By, Groups
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import Records, Shared, statistic
+from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
 from discreet.releases.table import Table
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Number
@@ -31,14 +31,14 @@ SHARES = 64  # places between the bounds at which the error of a mean is tabulat
 
 @statistic(no_by="it is asked of groups alone")
 def grouped(
-    records: Records,
+    records: RecordsOf,
     column: str,
     *,
     by: By,
     edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> Table:
     """Release count, sum and mean of a column in every group.
 

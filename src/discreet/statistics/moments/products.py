@@ -137,7 +137,6 @@ class Products:
 
     @property
     def receipt(self) -> Receipt:
-        """What it cost."""
         return self.released.receipt
 
     def covariance(self, i: int, j: int) -> Figure:

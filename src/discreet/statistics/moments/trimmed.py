@@ -22,7 +22,7 @@ from discreet.releases.figure import Figure, Sampling
 from discreet.releases.joint_plan import JointPlan, priced
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.releases.statistic import Shared, statistic
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.schema.schema import Number
 from discreet.statistics.ranks.quantile_request import QuantileRequest
 
@@ -57,7 +57,7 @@ def winsorized_mean(
     trim: float = 0.05,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> CutEstimate:
     """Release the mean of a column whose extreme values are moved to private quantiles.
 
@@ -98,7 +98,7 @@ def trimmed_mean(
     trim: float = 0.05,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> CutEstimate:
     """Release the mean of the values of a column that are between two private quantiles.
 

@@ -16,7 +16,7 @@ from discreet.releases.ask import ColumnsOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.releases.statistic import Refused, Shared, statistic
+from discreet.releases.statistic import OfTheseData, Refusal, statistic
 from discreet.statistics.moments.covariance import covariance
 from discreet.statistics.moments.sketched_variances import SketchedVariances
 
@@ -29,8 +29,8 @@ SLOPES = "the sketch has no fourth moments, which the sampling error of a varian
     like=covariance,
     delta=1e-6,
     no_by="a projection is one of all records together",
-    no_population=Refused(SLOPES, "Ask for `covariance`, which has such intervals."),
-    needs_delta=Refused("projections are not private without a delta", "Give one, or ask `covariance`."),
+    no_population=Refusal(SLOPES, "Ask for `covariance`, which has such intervals."),
+    needs_delta=Refusal("projections are not private without a delta", "Give one, or ask `covariance`."),
     curator="the regularisation hides one row in the projections of all",
 )
 def variance_sketch(
@@ -39,7 +39,7 @@ def variance_sketch(
     radius: float | None = None,
     projections: int = 1000,
     confidence: float = CONFIDENCE,
-    **_: Unpack[Shared],
+    **_: Unpack[OfTheseData],
 ) -> SketchedVariances:
     """Release random projections of the records, from which the variance of any weighted sum of columns is estimated.
 

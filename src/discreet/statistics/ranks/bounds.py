@@ -17,7 +17,7 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By, GroupedResults
 from discreet.releases.release import Release
 from discreet.releases.spread import CONFIDENCE, whole_half_width
-from discreet.releases.statistic import Options, Refused, statistic
+from discreet.releases.statistic import Options, Refusal, statistic
 from discreet.schema.schema import Number
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ class FoundBounds(Release):
 
     @property
     def values(self) -> Array:
-        """Both bounds."""
         return np.array([self.lower, self.upper])
 
     @property
@@ -82,7 +81,7 @@ def bounds(
 @statistic(
     epsilon=0.1,
     bounds=WIDEST,
-    no_population=Refused("bounds are chosen for these data", "Ask for quantiles with population=True."),
+    no_population=Refusal("bounds are chosen for these data", "Ask for quantiles with population=True."),
 )
 def bounds(of: ColumnOf, *, least: float | None = None, confidence: float = CONFIDENCE) -> OneSum[FoundBounds]:
     """Find bounds that hold nearly all values of a column, from bounds that are far too wide.

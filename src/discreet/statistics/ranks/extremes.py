@@ -21,7 +21,7 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.releases.statistic import Options, Refused, statistic
+from discreet.releases.statistic import Options, Refusal, statistic
 from discreet.releases.table import Table
 from discreet.schema.schema import Number
 from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
@@ -35,7 +35,7 @@ NOISIEST = 7 / 15  # of the line: half a cell on every level, the farthest from 
 CELLS = 2**21  # a line on which values are moved to cells, and one with records is found rather than all without
 
 
-NO_SAMPLE = Refused(
+NO_SAMPLE = Refusal(
     "no sample determines the extremes of its population",
     "Ask for a quantile of a level near 0 or 1, with population=True.",
 )
@@ -75,7 +75,6 @@ class _Tails:
 
     @property
     def ends(self) -> Number:
-        """The column's bounds."""
         return self.of.data.schema.number(self.of.column)
 
     @property

@@ -20,7 +20,7 @@ from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import Refused, Shared, statistic
+from discreet.releases.statistic import OfTheseData, Refusal, statistic
 from discreet.releases.table import Table
 from discreet.statistics.ranks.quantile import quantile
 from discreet.statistics.ranks.quantile_request import Paid, QuantileRequest, RankOptions
@@ -138,12 +138,12 @@ def _own(of: ColumnOf, mechanisms: tuple[Any, ...], sampling: Array, confidence:
 @statistic(
     delta=1e-6,
     no_by="whether the range of a group is stable is tested on its own records",
-    no_population=Refused("a class is that of these data", "Ask for `interquartile_range`."),
-    needs_delta=Refused("a test that may err needs a positive delta", "Give delta, or ask for quantiles."),
+    no_population=Refusal("a class is that of these data", "Ask for `interquartile_range`."),
+    needs_delta=Refusal("a test that may err needs a positive delta", "Give delta, or ask for quantiles."),
     curator="how many records would have to change is counted on the records",
 )
 def stable_interquartile_range(
-    of: ColumnOf, *, ratio: float = 1.5, confidence: float = CONFIDENCE, **_: Unpack[Shared]
+    of: ColumnOf, *, ratio: float = 1.5, confidence: float = CONFIDENCE, **_: Unpack[OfTheseData]
 ) -> Estimate:
     """Release how far the quartiles of a column are apart, if one record hardly matters to it; else nothing.
 

@@ -17,7 +17,7 @@ from discreet.releases.ask import ColumnOf, OneSum, Released, Result
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import pure
-from discreet.releases.statistic import Shared
+from discreet.releases.statistic import SharedOptions
 from discreet.schema.schema import Number
 from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
@@ -29,7 +29,7 @@ COARSE = 2**20  # cells up to which visiting them one by one is better than the 
 Method = Literal["records", "tree"]
 
 
-class RankOptions(Shared, total=False):
+class RankOptions(SharedOptions, total=False):
     """What statistics of ranks take by name; without a confidence they have no interval."""
 
     edges: Edges | None

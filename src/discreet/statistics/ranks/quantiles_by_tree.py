@@ -95,7 +95,6 @@ class ByTree:
 
     @property
     def question(self) -> BoundedSum:
-        """What is asked."""
         return self._question(self.norm)
 
     def _question(self, norm: Norm) -> BoundedSum:

@@ -20,7 +20,7 @@ from discreet.questions.tables.measurements import MOST_NUMBERS, Measurements
 from discreet.questions.tables.residuals import AxisSet, Shape, closure, subsets
 from discreet.releases.ask import ColumnsOf
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import Shared, statistic
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.marginals import Marginals, measured
 from discreet.statistics.tables.strategy import NORMS, Strategy, Targets
@@ -145,7 +145,7 @@ def cube(
     bins: Bins = BINS,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> Marginals:
     """Release the data cube of some columns: the table of every set of them, down to the number of records.
 

@@ -29,9 +29,9 @@ from discreet.releases.ask import ColumnsOf
 from discreet.releases.columns import Columns
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import Refused, Shared, statistic
+from discreet.releases.statistic import OfTheseData, Refusal, statistic
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_table import ceiled, count_series
+from discreet.statistics.tables.contingency import ceiled, count_series
 from discreet.statistics.tables.key_counts import LISTED
 from discreet.trust.private_data import PrivateData
 
@@ -77,10 +77,10 @@ class FrequentCells(Tabular):
 
 @statistic(
     no_by="its columns make groups already: name those that make groups first",
-    no_population=Refused(LISTED, "Ask `contingency` for a table of fewer columns."),
+    no_population=Refusal(LISTED, "Ask `contingency` for a table of fewer columns."),
 )
 def frequent_cells(
-    of: ColumnsOf, *, bins: Bins = BINS, confidence: float = CONFIDENCE, **_: Unpack[Shared]
+    of: ColumnsOf, *, bins: Bins = BINS, confidence: float = CONFIDENCE, **_: Unpack[OfTheseData]
 ) -> FrequentCells:
     """Release the frequent combinations of the values of many columns, with their counts.
 

@@ -15,7 +15,7 @@ from discreet.questions.tables.cells import Edges, cut
 from discreet.questions.tables.domain import BINS
 from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import Shared, statistic
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def histogram(
     edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> OneSum[Histogram]:
     """Release how many records fall in each cell of a column.
 

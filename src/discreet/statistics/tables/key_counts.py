@@ -13,9 +13,9 @@ from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.columns.key_counts import KeyCounts
 from discreet.releases.columns import Columns
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import Records, Refused, Shared, statistic
+from discreet.releases.statistic import OfTheseData, RecordsOf, Refusal, statistic
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_table import count_series
+from discreet.statistics.tables.contingency import count_series
 
 LISTED = "what is listed depends on the sample"
 
@@ -49,14 +49,16 @@ class NamedCounts(Tabular):
 @statistic(
     delta=1e-6,
     no_by="its values make groups already, and only the data know which there are",
-    no_population=Refused(LISTED, "List the values in the schema, and ask `histogram`."),
-    needs_delta=Refused(
+    no_population=Refusal(LISTED, "List the values in the schema, and ask `histogram`."),
+    needs_delta=Refusal(
         "naming values that only the data know needs a positive delta",
         "Give delta, or list the categories in the schema.",
     ),
     curator="values that are not public are named by whoever holds the exact counts",
 )
-def key_counts(records: Records, column: str, *, confidence: float = CONFIDENCE, **_: Unpack[Shared]) -> NamedCounts:
+def key_counts(
+    records: RecordsOf, column: str, *, confidence: float = CONFIDENCE, **_: Unpack[OfTheseData]
+) -> NamedCounts:
     """Release the frequent values of a text column, with their counts.
 
     Parameters

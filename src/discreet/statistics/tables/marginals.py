@@ -17,10 +17,9 @@ from discreet.questions.tables.residuals import MarginalResiduals
 from discreet.releases.ask import ColumnsOf, asked
 from discreet.releases.columns import Columns, Series
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import Records, Shared, statistic
+from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.contingency import contingency
-from discreet.statistics.tables.count_table import CountTable
+from discreet.statistics.tables.contingency import CountTable, contingency
 from discreet.statistics.tables.nonnegative import nonnegative_table, whole_table
 from discreet.statistics.tables.strategy import Strategy, Targets, ways_of
 
@@ -109,14 +108,14 @@ class Marginals(Tabular):
 
 @statistic(like=contingency, no_by="its columns make groups already: name those that make groups in the sets")
 def marginals(
-    records: Records,
+    records: RecordsOf,
     columns: Sequence[str] | None = None,
     *,
     sets: Sequence[Sequence[str]] | None = None,
     bins: Bins = BINS,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> Marginals:
     """Release several marginals of a table of counts.
 

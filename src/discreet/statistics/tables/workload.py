@@ -31,7 +31,7 @@ from discreet.releases.ask import ColumnsOf, asked
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_population
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import Shared, statistic
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.statistics.tables.workload_answers import WorkloadAnswers, in_words
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
@@ -55,7 +55,7 @@ def workload(
     max_iter: int | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    **_: Unpack[Shared],
+    **_: Unpack[SharedOptions],
 ) -> WorkloadAnswers:
     """Release the answers to many counting queries over the cells of some columns.
 
@@ -79,7 +79,7 @@ def workload(
         default 3, with 32 queries in each.
     population : bool
         Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
-        Refused for MWEM and boosting: their intervals are for all answers at once, and no theory extends them to a
+        Refusal for MWEM and boosting: their intervals are for all answers at once, and no theory extends them to a
         population.
 
     Returns
