@@ -98,7 +98,7 @@ def apart(asked: ColumnQuestion, bits: Bits) -> Releases:
     values, budget, neighbors = asked.values, Budget(asked.epsilon), Neighbors(asked.relation)
     data, size = private(asked, values), asked.size if asked.relation == "replace" else None
     if asked.statistic in SINGLE:
-        wanted = QuantileRequest(ColumnOf(data, "x"), asked.shares, None, False, step(asked), budget)
+        wanted = QuantileRequest(ColumnOf(data, "x", budget=budget), asked.shares, None, False, step(asked))
         (mechanism,) = calibrate(JointPlan(wanted.way.parts), budget).mechanisms
         records = Records(np.clip(values, *asked.of.bounds)[:, None], 1, neighbors)
         return lambda count: mechanism.release(records.stacked(count), bits)

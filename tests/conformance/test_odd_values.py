@@ -47,9 +47,9 @@ from discreet.sequential.series.series_stream import SeriesStream
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
-from tests.conformance import test_statistics
-from tests.conformance.walk import for_each, learner_trial, stream_trial, streams
+from tests.conformance.walk import for_each, learner_trial, statistics, stream_trial, streams
 from tests.sequential.trial import opened
+from tests.statistics.trial import asked
 
 
 class Failing(float):
@@ -241,18 +241,15 @@ def private(records: Any) -> PrivateData:
     return PrivateData(curator, MemoryLedger(Budget(10.0, 1e-5)))
 
 
-STATISTICS = {function.__name__: function for function in test_statistics.FOUND} | {
-    name: one for name, one in TAKES.items() if name in test_statistics.CURATORS_ONLY
-}
+STATISTICS = {function.__name__: function for function in statistics()}
 
 
 @for_each(STATISTICS.values())
 def test_statistics_take_odd_values_for_missing_ones(function: Any) -> None:
-    delta = {"delta": 1e-6} if function.__name__ in test_statistics.NEED_DELTA else {}
-    more = {"key_counts": {"column": "name"}, "sample_and_aggregate": {"isolation": "process"}}
+    more = {"sample_and_aggregate": {"isolation": "process"}}
 
     def act(values: list[Any]) -> Any:
-        return test_statistics.asked(function, private(table(values)), **delta, **more.get(function.__name__, {}))
+        return asked(function, private(table(values)), **more.get(function.__name__, {}))
 
     check(act, ODD, [None] * len(ODD), exact=function.__name__ != "sample_and_aggregate")
 

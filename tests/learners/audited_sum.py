@@ -17,7 +17,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.question import BoundedSum
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 
 RUNS = 20_000
 

@@ -1714,4 +1714,47 @@ MUTANTS = [
         ("source, bits, ledger = self._source(shape)", "source, bits, ledger = getattr(self.of, '_trust')._source"),
         tests="query/forecast/test_plan.py",
     ),
+    # statistics: what is declared is refused before anything is spent, and groups cost what one does
+    *of(
+        "releases/statistic",
+        ("        check_parameters(self.title, self.checked, values)\n", ""),
+        ('if self.needs_delta is not None and values["delta"] == 0:', "if False:"),
+        (
+            "        if self.no_population is not None:\n            check_population",
+            "        if False:\n            check_population",
+        ),
+        ("private.check_curated(self.declaration.title)", "pass"),
+        ('self, bounds, values["where"], by', "self, bounds, None, by"),
+        ('by, edges, budget, values["key"])', "by, edges, budget, None)"),
+        ('if unknown == "by" and self.no_by is not None:', "if False:"),
+        tests="releases/test_statistic.py",
+    ),
+    *of(
+        "releases/ask",
+        ("return self.data.public_size if self.groups is None else None", "return self.data.public_size"),
+        tests="releases/test_statistic.py",
+    ),
+    *of(
+        "releases/groups",
+        ("self.question(one.question), of.budget, name, of.key", "self.question(one.question), of.budget, name, None"),
+        (
+            "parts = whole.values.reshape(self.domain.size, -1)",
+            "parts = whole.values.reshape(self.domain.size, -1)[::-1]",
+        ),
+        ("if domain.size > MOST_GROUPS:", "if False:"),
+        tests="releases/test_groups.py conformance/test_statistics.py",
+    ),
+    *of(
+        "releases/joint_plan",
+        ("(stage.share / whole / stage.times) ** power", "(stage.share / whole) ** power"),
+        ("power = 1 / 2 if budget.delta > 0 else 2 / 3", "power = 1 / 2"),
+        ("if not (data.curated or data.local):", "if True:"),
+        tests="releases/test_joint_plan.py",
+    ),
+    *of(
+        "query/words",
+        ("        if name not in declaration.options:\n", "        if False:\n"),
+        ("if option.required and option.name not in given:", "if False:"),
+        tests="service/cli/test_ask_command.py query/forecast/test_plan.py",
+    ),
 ]

@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.learners.linear.linear_regression import LinearRegression, Ridge
-from discreet.releases.normal_equations import NormalEquations
+from discreet.releases.whitening import NormalEquations
 from discreet.schema.schema import Number, Schema
 from discreet.trust.private_data import PrivateData
 from tests.learners import trial

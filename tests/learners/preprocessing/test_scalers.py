@@ -10,8 +10,8 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.learners.preprocessing.scalers import MinMaxScaler, StandardScaler, between
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Category, Number, Schema
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum
@@ -127,7 +127,7 @@ def test_no_audit_refutes_quantiles_and_one_does_with_two_thirds_of_the_noise() 
     """Every record adds one mark on each level of the tree: all are as bad."""
     scaler = MinMaxScaler(bounds=BOUNDS, epsilon=3.0)
     task = scaler._task(uniform(1), None, Budget(3.0, 1e-6))
-    question, noise = scaler._tree(task).question(task.schema, "x0", 64), scaler.plan(task).noises[0]
+    question, noise = scaler._tree(task).question(task.schema, "x0", 64), scaler.plan(task).mechanisms[0]
     plan = SumPlan(question, spread(task.data, question, noise))
     check_sum(plan, np.array([50.0]))
 

@@ -24,8 +24,7 @@ from discreet.learners.selection.score_cells import cells_of, placed
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.least_noise import least_noise
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan, least_noise
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

@@ -16,8 +16,7 @@ from discreet.learners.selection.evaluate_regression import evaluate_regression,
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.least_noise import least_noise
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan, least_noise
 from discreet.schema.schema import Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

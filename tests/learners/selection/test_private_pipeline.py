@@ -29,8 +29,7 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.transformed import transformed
-from discreet.releases.least_noise import least_noise
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan, least_noise
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum

@@ -20,8 +20,8 @@ from discreet.learners.trees.boosted_stumps import SUREST, BoostedStumps
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.gradients.shape_gradients import STEEPEST, boosting_weights_of
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Category, Number, Schema
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum, worst

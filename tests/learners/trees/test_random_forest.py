@@ -21,7 +21,7 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.trees.scores import leaf_counts_of
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local

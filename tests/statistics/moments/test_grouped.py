@@ -25,6 +25,9 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.grouped import _share_errors, grouped
 from discreet.statistics.moments.mean import mean
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"by": "kind"}, arrays=False)
 
 GROUPS = ("small", "large", "empty", "low")
 SCHEMA = Schema({"ward": Category(GROUPS), "stay": Number(-10, 50)})

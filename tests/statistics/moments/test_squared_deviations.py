@@ -96,7 +96,7 @@ def test_no_record_exceeds_the_bound_and_clipping_never_acts(centre: float, degr
 @pytest.mark.parametrize("size", [1000, 10_000, 1_000_000])
 def test_the_centre_s_share_is_close_to_the_best(size: int) -> None:
     """Against a search, at epsilon 1: within 2 % of the least noise."""
-    of = ColumnOf(private(np.zeros(size), 0), "x")
+    of = ColumnOf(private(np.zeros(size), 0), "x", budget=Budget(1.0))
 
     def noise(share: float) -> float:
         return float(1 / (1 - share) ** 2 + 10 / (size**2 * share**4))

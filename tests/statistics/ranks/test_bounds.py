@@ -20,6 +20,9 @@ from discreet.statistics.ranks.bounds import bounds
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial(hostile={"least": [0.0, -1.0]})
 
 INCOMES = np.random.default_rng(0).lognormal(10, 0.5, 20_000)
 

@@ -20,6 +20,9 @@ from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.marginals import Marginals, marginals
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 NAMES = tuple("abcdefg")
 YES = Category(("yes", "no"))

@@ -14,7 +14,7 @@ from discreet.fitting.task import Task, encoded
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of, shrinkage
 from discreet.questions.tables.contingency import class_marginals_of
 from discreet.questions.tables.domain import MOST_BINS, Domain
-from discreet.releases.sum_plan import SumPlan, planned
+from discreet.releases.least_noise import SumPlan, planned
 from discreet.schema.schema import Category, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

@@ -24,8 +24,8 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.class_moments import class_moments_of, record_lengths_of
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.joint_plan import Stage, staged
+from discreet.releases.least_noise import planned
 from discreet.releases.spread import Spread, spread
-from discreet.releases.sum_plan import planned
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

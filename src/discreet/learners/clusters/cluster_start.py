@@ -26,7 +26,7 @@ from discreet.questions.vectors.center import (
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.directed_products import on_grid
 from discreet.questions.vectors.second_moments import CROSS, central_moments_of, unfolded
-from discreet.releases.shares import BudgetShare
+from discreet.releases.joint_plan import Stage
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 
@@ -61,16 +61,16 @@ class ClusterStart:
     task: Task  # the records
     clusters: int  # public: how many centers
 
-    def shares(self, part: float) -> list[BudgetShare]:
+    def shares(self, part: float) -> list[Stage]:
         """The three sums, with their parts of the budget."""
         n, axes = self._n, self._axes
         if self.clusters > (most := CELLS[axes] ** axes):
             obstacle = f"there are {self.clusters} clusters, and a start finds {most} at most"
             raise ParameterError("clusters", obstacle, "Ask for fewer.")
         return [
-            BudgetShare(self._moments(), part * AXES),
-            BudgetShare(self._cells(np.zeros(n), np.eye(n)[:, :axes], np.ones(axes)), part * GRID),
-            BudgetShare(self._distances(np.zeros((1, n))), part * RADIUS),
+            Stage(self._moments(), part * AXES),
+            Stage(self._cells(np.zeros(n), np.eye(n)[:, :axes], np.ones(axes)), part * GRID),
+            Stage(self._distances(np.zeros((1, n))), part * RADIUS),
         ]
 
     def found(self, permit: Permit, noises: Iterator[Any], seed: Any) -> Start:
@@ -204,9 +204,9 @@ class MeanStart:
     task: Task  # the records
     clusters: int  # public: how many centers
 
-    def shares(self, part: float) -> list[BudgetShare]:
+    def shares(self, part: float) -> list[Stage]:
         """The sum, with its part of the budget."""
-        return [BudgetShare(self._sum, part)]
+        return [Stage(self._sum, part)]
 
     def found(self, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Start:
         """Ask for the sum, and draw the directions."""

@@ -20,7 +20,7 @@ from discreet.learners.clusters.kmeans import shifted
 from discreet.learners.clusters.mixture import CovarianceType, Mixture
 from discreet.learners.clusters.published_mixture import PublishedMixture
 from discreet.questions.vectors.clusters import Scaling, cluster_residuals_of
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -110,19 +110,21 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         for name, value in (("n_components", self.n_components), ("max_iter", self._steps)):
             check_whole(self.purpose, name, value)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The start, one step of k-means, and the steps of expectation-maximisation."""
         task.check_enough(self.purpose, int(self.n_components))
         parts, times = int(self.n_components), int(self._steps)
         if self.method == "published":
-            return shared(task.data, task.budget, PublishedMixture(task, parts, self.covariance_type).shares(times))
+            published = PublishedMixture(task, parts, self.covariance_type).shares(times)
+            return staged(task.data, published, task.budget, vector_noise)
         plain = Mixture.round(np.zeros((parts, len(task.features))), 1.0)
         step = cluster_residuals_of(task.schema, task.features, plain.means, 1.0, "l2")
-        shares = [*ClusterStart(task, parts).shares(START), BudgetShare(step, STEP)]
-        return shared(task.data, task.budget, shares + [BudgetShare(plain.moments(task), ROUNDS / times)] * times)
+        shares = [*ClusterStart(task, parts).shares(START), Stage(step, STEP)]
+        rounds = Stage(plain.moments(task), ROUNDS, times)
+        return staged(task.data, [*shares, rounds], task.budget, vector_noise)
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        noises, seed, parts = iter(plan.noises), permit.random_state(self.random_state), int(self.n_components)
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
+        noises, seed, parts = iter(plan.mechanisms), permit.random_state(self.random_state), int(self.n_components)
         if self.method == "published":
             mixture = PublishedMixture(task, parts, self.covariance_type).found(permit, noises, seed)
         else:

@@ -19,7 +19,7 @@ from discreet.learners.clusters.cluster_start import ClusterStart, MeanStart, sh
 from discreet.questions.columns.box import GUESS
 from discreet.questions.vectors.clusters import COUNT, Scaling, cluster_residuals_of, clusters_of, count_weight
 from discreet.questions.vectors.directed_products import on_grid
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -107,23 +107,23 @@ class KMeans(ClusterMixin, PrivateEstimator):
         for name, value in sizes:
             check_whole(self.purpose, name, value)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The sums of the start, and one for every step; a start from the mean where noise would hide the axes."""
         task.check_enough(self.purpose, int(self.n_clusters))
         centers, times = np.zeros((int(self.n_clusters), len(task.features))), int(self._steps)
         if self.init == "random":
             step = clusters_of(task.schema, task.features, centers, self._norm)
-            return shared(task.data, task.budget, [BudgetShare(step, 1.0)] * times)
+            return staged(task.data, [Stage(step, 1.0, times)], task.budget, vector_noise)
         step = cluster_residuals_of(task.schema, task.features, centers, 1.0, self._norm)
-        steps = [BudgetShare(step, STEPS / times)] * times
+        steps = [Stage(step, STEPS, times)]
         grid, mean = ClusterStart(task, int(self.n_clusters)), MeanStart(task, int(self.n_clusters))
         if self.init != "mean":
-            plan = shared(task.data, task.budget, grid.shares(START) + steps)
-            if self.init == "grid" or not grid.hidden(plan.noises[0], task.data.public_size or self.expected_size):
+            plan = staged(task.data, grid.shares(START) + steps, task.budget, vector_noise)
+            if self.init == "grid" or not grid.hidden(plan.mechanisms[0], task.data.public_size or self.expected_size):
                 return plan
-        return shared(task.data, task.budget, mean.shares(MEAN) + steps)
+        return staged(task.data, mean.shares(MEAN) + steps, task.budget, vector_noise)
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
         scale = Scaling(task.schema, task.features)
         rng = check_random_state(permit.random_state(self.random_state))
         centers = (self._from_random if self.init == "random" else self._from_start)(task, plan, permit, rng)
@@ -147,8 +147,8 @@ class KMeans(ClusterMixin, PrivateEstimator):
         """A row has few numbers that are not zero: so Laplace noise is the least without a delta."""
         return "l2" if self.delta > 0 else "l1"
 
-    def _from_start(self, task: Task, plan: SharedPlan, permit: Permit, rng: np.random.RandomState) -> Array:
-        noises, kind = iter(plan.noises), MeanStart if len(plan.noises) == 1 + self._steps else ClusterStart
+    def _from_start(self, task: Task, plan: JointPlan, permit: Permit, rng: np.random.RandomState) -> Array:
+        noises, kind = iter(plan.mechanisms), MeanStart if len(plan.mechanisms) == 1 + self._steps else ClusterStart
         start = kind(task, int(self.n_clusters)).found(permit, noises, rng)
         centers = start.centers
         for noise in noises:
@@ -157,9 +157,9 @@ class KMeans(ClusterMixin, PrivateEstimator):
             centers = shifted(centers, start.radius, permit.ask(step, noise), stddev)
         return centers
 
-    def _from_random(self, task: Task, plan: SharedPlan, permit: Permit, rng: np.random.RandomState) -> Array:
+    def _from_random(self, task: Task, plan: JointPlan, permit: Permit, rng: np.random.RandomState) -> Array:
         centers = self._starting_centers(len(task.features), rng)
-        for noise in plan.noises:
+        for noise in plan.mechanisms:
             step = clusters_of(task.schema, task.features, centers, self._norm)
             threshold = spread(task.data, step, noise).stddev
             centers = self._moved(permit.ask(step, noise), len(task.features), threshold, rng)

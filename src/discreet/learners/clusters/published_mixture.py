@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.clusters.mixture import NARROWEST, CovarianceType, Mixture, definite
 from discreet.questions.vectors.mixture_moments import part_moments_of, part_shares_of
-from discreet.releases.shares import BudgetShare
+from discreet.releases.joint_plan import Stage
 from discreet.trust.permit import Permit
 
 START = 1 / 12  # the variance that all parts start with: that of values all over the middle half of their bounds
@@ -34,10 +34,10 @@ class PublishedMixture:
     parts: int  # public: how many parts
     kind: CovarianceType  # public: the form of the covariance matrices
 
-    def shares(self, steps: int) -> list[BudgetShare]:
+    def shares(self, steps: int) -> list[Stage]:
         """All sums, with equal parts of the budget."""
         plain = Mixture.round(np.zeros((self.parts, self._n)), 1.0)
-        return [BudgetShare(question, 1.0) for question in self._questions(plain)] * steps
+        return [Stage(question, 1.0) for question in self._questions(plain)] * steps
 
     def found(self, permit: Permit, noises: Iterator[Any], seed: Any) -> Mixture:
         """Steps from random means, as many as there are noises."""

@@ -20,8 +20,7 @@ from discreet.questions.vectors.center import center_of, count_weight, distances
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.directed_products import Gram, directed_products_of, directed_squares_of, on_grid
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
-from discreet.releases.joint_plan import JointPlan
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.trust.permit import Permit
 
 BINS, REACH = 64, 1.5  # of the distances from the center, up to so many square roots of n_features
@@ -52,12 +51,10 @@ class LocationSearch:
     task: Task  # the records
     radius: float | None  # public: where it is known
 
-    def shares(self) -> list[BudgetShare]:
+    def shares(self) -> list[Stage]:
         """The sums, with their parts of the budget."""
-        found = [BudgetShare(self._sums(), CENTER)]
-        return (
-            found if self.radius is not None else [*found, BudgetShare(self._distances(np.zeros((1, self._n))), RADIUS)]
-        )
+        found = [Stage(self._sums(), CENTER)]
+        return found if self.radius is not None else [*found, Stage(self._distances(np.zeros((1, self._n))), RADIUS)]
 
     def found(self, permit: Permit, noises: Iterator[Any]) -> Location:
         """Ask for them."""
@@ -98,7 +95,7 @@ class ComponentSearch(ABC):
     size: int  # public: how many components
 
     @abstractmethod
-    def plan(self, location: list[BudgetShare]) -> SharedPlan:
+    def plan(self, location: list[Stage]) -> JointPlan:
         """The noise of all that is asked, the location first."""
 
     @abstractmethod
@@ -118,8 +115,9 @@ class ComponentSearch(ABC):
 class AnalyzeGauss(ComponentSearch):
     """Eigenvectors of one noisy matrix of products."""
 
-    def plan(self, location: list[BudgetShare]) -> SharedPlan:
-        return shared(self.task.data, self.task.budget, [*location, BudgetShare(self._products(self._plain), PRODUCTS)])
+    def plan(self, location: list[Stage]) -> JointPlan:
+        stages = [*location, Stage(self._products(self._plain), PRODUCTS)]
+        return staged(self.task.data, stages, self.task.budget, vector_noise)
 
     def found(self, location: Location, permit: Permit, noises: Iterator[Any]) -> Components:
         """Post-processing of the products around the center, and of their mean, which is not quite zero."""
@@ -136,8 +134,9 @@ class AnalyzeGauss(ComponentSearch):
 class Sulq(ComponentSearch):
     """Eigenvectors of a noisy matrix, each of whose numbers has a noise of its own."""
 
-    def plan(self, location: list[BudgetShare]) -> SharedPlan:
-        return shared(self.task.data, self.task.budget, [*location, BudgetShare(self._products(self._plain), PRODUCTS)])
+    def plan(self, location: list[Stage]) -> JointPlan:
+        stages = [*location, Stage(self._products(self._plain), PRODUCTS)]
+        return staged(self.task.data, stages, self.task.budget, vector_noise)
 
     def found(self, location: Location, permit: Permit, noises: Iterator[Any]) -> Components:
         half = self.origin(location).half[:, 0]
@@ -156,11 +155,11 @@ class Power(ComponentSearch):
     steps: int = 4  # public: how many
     seed: Any = None  # public: of the directions that it starts with
 
-    def plan(self, location: list[BudgetShare]) -> SharedPlan:
+    def plan(self, location: list[Stage]) -> JointPlan:
         """As many sums after the location as there are steps."""
         products = self._products(self._plain, np.eye(len(self.task.features))[:, : self.size])
-        steps = [BudgetShare(products, PRODUCTS / self.steps)] * self.steps
-        return shared(self.task.data, self.task.budget, location + steps)
+        stages = [*location, Stage(products, PRODUCTS, self.steps)]
+        return staged(self.task.data, stages, self.task.budget, vector_noise)
 
     def found(self, location: Location, permit: Permit, noises: Iterator[Any]) -> Components:
         half = self.origin(location).half[:, 0]
@@ -187,15 +186,16 @@ class OneByOne(ComponentSearch):
     Directions are those of records scaled to [-1, 1], where the bound on their length is.
     """
 
-    def plan(self, location: list[BudgetShare]) -> SharedPlan:
+    def plan(self, location: list[Stage]) -> JointPlan:
         """The location, the directions, each with its price, and the squares."""
         data, budget = self.task.data, self.task.budget
         data.check_curated("principal components by the exponential mechanism")
-        squares = BudgetShare(self._squares(self._plain, np.eye(len(self.task.features))[:, : self.size]), SQUARES)
-        sums = shared(data, Budget(SUMS * budget.epsilon, budget.delta), [*location, squares]).noises
+        squares = Stage(self._squares(self._plain, np.eye(len(self.task.features))[:, : self.size]), SQUARES)
+        part = Budget(SUMS * budget.epsilon, budget.delta)
+        sums = staged(data, [*location, squares], part, vector_noise).mechanisms
         each = Bingham((1 - SUMS) * budget.epsilon / self.size)
         parts = (*sums[: len(location)], *[each] * self.size, sums[-1])
-        return SharedPlan(calibrate(JointPlan(parts), budget).mechanisms)
+        return calibrate(JointPlan(parts), budget)
 
     def found(self, location: Location, permit: Permit, noises: Iterator[Any]) -> Components:
         """Ask for one direction after another, and then for the squares along all of them."""

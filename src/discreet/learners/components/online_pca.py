@@ -18,7 +18,7 @@ from discreet.questions.series.product_tree import prefixes_of, product_tree_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
 from discreet.questions.vectors.second_moments import weights_of
 from discreet.releases.drawing import drawn_on
-from discreet.releases.sum_plan import SumPlan, planned
+from discreet.releases.least_noise import SumPlan, planned
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -17,7 +17,7 @@ from discreet.fitting.task import Task
 from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, LocationSearch, OneByOne, Power, Sulq
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.vectors.coordinates import SHORTEST
-from discreet.releases.shares import SharedPlan
+from discreet.releases.joint_plan import JointPlan
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -120,7 +120,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The center, the radius if it is not given, and what the method asks."""
         n = len(task.features)
         if self.n_components is not None and self.n_components > n:
@@ -129,9 +129,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         task.check_enough(self.purpose, self.n_components or 1)
         return self._search(task).plan(LocationSearch(task, self.radius).shares())
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
         """Ask for the location of the records, then for the components around it."""
-        noises, search = iter(plan.noises), self._search(task)
+        noises, search = iter(plan.mechanisms), self._search(task)
         location = LocationSearch(task, self.radius).found(permit, noises)
         found, origin = search.found(location, permit, noises), search.origin(location)
         total = None if found.total is None else max(found.total, np.finfo(float).tiny)

@@ -17,7 +17,7 @@ from discreet.learners.components.components import signed
 from discreet.questions.vectors.center import distances_of, radius_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -88,20 +88,20 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The radius if it is not given, and the products."""
         task.check_enough(self.purpose, int(self.n_components))
         n = len(task.features)
         if self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
-        products = BudgetShare(central_moments_of(task.schema, task.features, np.zeros(n), 1.0), 1 - RADIUS)
-        shares = [products] if self.radius is not None else [BudgetShare(self._distances(task), RADIUS), products]
-        return shared(task.data, task.budget, shares)
+        products = Stage(central_moments_of(task.schema, task.features, np.zeros(n), 1.0), 1 - RADIUS)
+        shares = [products] if self.radius is not None else [Stage(self._distances(task), RADIUS), products]
+        return staged(task.data, shares, task.budget, vector_noise)
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
         """Ask for the radius and the products, and find the directions."""
-        n, size, noises = len(task.features), int(self.n_components), iter(plan.noises)
+        n, size, noises = len(task.features), int(self.n_components), iter(plan.mechanisms)
         radius = self.radius
         if radius is None:
             radius = radius_of(permit.ask(self._distances(task), next(noises)), math.sqrt(n), INSIDE)

@@ -17,8 +17,8 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.learning.penalized_loss import LogisticLoss
 from discreet.questions.gradients.signed_records import squared_loss_of, targets_of
 from discreet.questions.vectors.coordinates import Coordinates
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -15,8 +15,7 @@ from discreet.questions.columns.column_moments import ColumnMoments, column_mome
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
 from discreet.questions.vectors.second_moments import mapped_moments_of, unfolded
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
-from discreet.releases.normal_equations import NormalEquations, adaptive_penalty
-from discreet.releases.whitening import damped, standardising
+from discreet.releases.whitening import NormalEquations, adaptive_penalty, damped, standardising
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

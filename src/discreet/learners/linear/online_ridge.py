@@ -16,9 +16,8 @@ from discreet.learners.timed import Timed
 from discreet.questions.series.product_tree import prefixes_of, product_tree_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
 from discreet.questions.vectors.second_moments import weights_of
-from discreet.releases.normal_equations import adaptive_penalty
-from discreet.releases.sum_plan import SumPlan, planned
-from discreet.releases.whitening import damped
+from discreet.releases.least_noise import SumPlan, planned
+from discreet.releases.whitening import adaptive_penalty, damped
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

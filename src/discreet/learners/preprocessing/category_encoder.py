@@ -10,7 +10,7 @@ from discreet.fitting.task import Task
 from discreet.learners.preprocessing.buy_categories import CategoryPurchase
 from discreet.learners.private_transformer import PrivateTransformer
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
-from discreet.releases.shares import SharedPlan
+from discreet.releases.joint_plan import JointPlan
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -59,16 +59,16 @@ class CategoryEncoder(PrivateTransformer):
         if self.max_categories is not None:
             check_whole(self.purpose, "max_categories", self.max_categories, most=MOST)
 
-    def plan(self, task: Task) -> SharedPlan | CategoryPurchase:
+    def plan(self, task: Task) -> JointPlan | CategoryPurchase:
         """The purchase; nothing, where all values are public."""
         self.transformation(task.schema, task.features, None)
         if self.max_categories is None:
-            return SharedPlan(())
+            return JointPlan(())
         task.data.check_listing(self.purpose)
         names = [name for name in task.features if isinstance(task.schema.columns[name], Text)]
         return CategoryPurchase.of(self.purpose, task.data, names, self.max_categories, task.budget)
 
-    def learn(self, task: Task, plan: SharedPlan | CategoryPurchase, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: JointPlan | CategoryPurchase, permit: Permit) -> Artefact:
         lists = plan.lists(permit) if isinstance(plan, CategoryPurchase) else {}
         columns = (lists.get(name, task.schema.columns[name]) for name in task.features)
         return {"categories_": [list(one.values) if isinstance(one, Category) else [] for one in columns]}

@@ -17,8 +17,8 @@ from discreet.questions.columns.column_moments import ColumnMoments, column_mome
 from discreet.questions.tables.tree import Tree, trees
 from discreet.questions.transformation import Transformation
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
-from discreet.releases.sum_plan import SumPlan, planned
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
+from discreet.releases.least_noise import SumPlan, planned
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -157,23 +157,24 @@ class MinMaxScaler(PrivateTransformer):
         if self.q is not None and not (len(self.q) == 2 and 0 <= self.q[0] < self.q[1] <= 1):
             raise ParameterError(self.purpose, f"q is {self.q}", "Give two levels in [0, 1], the lower one first.")
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """A tree of counts for each number, with the same noise; nothing where the bounds are the ends."""
         names = numbers_of(task.schema, task.features)
         if not names:
             raise ParameterError(self.purpose, "there is no numeric feature", "Leave it out, or describe numbers.")
         if self.free:
-            return SharedPlan(())
+            return JointPlan(())
         questions = [self._tree(task).question(task.schema, name, CELLS) for name in names]
-        return shared(task.data, task.budget, [BudgetShare(question, 1.0) for question in questions])
+        stages = [Stage(question, 1.0) for question in questions]
+        return staged(task.data, stages, task.budget, vector_noise)
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
         names, tree = numbers_of(task.schema, task.features), self._tree(task)
         numbers = [task.schema.number(name) for name in names]
         ends = np.array([[number.lower, number.upper] for number in numbers])
         if self.q is not None:
             asked = [tree.question(task.schema, name, CELLS) for name in names]
-            released = [permit.ask(question, noise) for question, noise in zip(asked, plan.noises, strict=True)]
+            released = [permit.ask(question, noise) for question, noise in zip(asked, plan.mechanisms, strict=True)]
             found = np.array([between(tree.leaves_of(one)[:CELLS], self.q) for one in released])
             ends = ends[:, :1] + (ends[:, 1:] - ends[:, :1]) * found
         return {"data_min_": ends[:, 0], "data_max_": ends[:, 1]}

@@ -98,7 +98,7 @@ def calibrated(steps: Sequence[PipelineStep], parts: Sequence[float], budget: Bu
     """Plans for all steps that fit the budget together, in proportion to their parts of it.
 
     Parts are those of the squares of 1 / multiplier, which add up for Gaussian noise. Without a delta, epsilons add up,
-    and are in proportion to the parts to the power of 2/3; see `releases.shares`. A step that asks nothing gets
+    and are in proportion to the parts to the power of 2/3; see `releases.joint_plan`. A step that asks nothing gets
     nothing.
     """
     own = [0.0 if step.estimator.free else part for step, part in zip(steps, parts, strict=True)]

@@ -93,8 +93,10 @@ def choose_rows(
         Public. The epsilon of the count or sum that the limit is meant for.
     confidence : float
         Public. Of the interval for the number of units that the limit cuts.
-    epsilon, delta, key
-        Public. As for `mean`: what the choice costs.
+    epsilon, delta : float
+        Public. What the choice may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

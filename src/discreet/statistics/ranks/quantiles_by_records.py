@@ -40,7 +40,7 @@ class ByRecords:
     Parameters
     ----------
     of, levels, confidence, population
-        Public, except for the data. As for `quantile.QuantileRequest`.
+        As for `quantile_request.QuantileRequest`.
     cells : int
         Public. Steps of the grid between the column's bounds.
     single : type of mechanism
