@@ -18,7 +18,7 @@ from tests.power import Power
 
 from discreet.core.held import this_process
 from discreet.ledger import book_ledger
-from discreet.noise import bits
+from discreet.noise.system_bits import KeyStream, SystemBits, system_bits
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,13 +69,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     So whether a test fails depends on the code alone, and whoever changes what is drawn sees what follows. Fixtures of
     modules are set up afterwards, for the first test that needs them.
     """
-    source = bits.system_bits()
-    assert isinstance(source, bits.SystemBits)
+    source = system_bits()
+    assert isinstance(source, SystemBits)
     if item.config.getoption("fresh"):
         return
     path, _, name = item.location  # to the identifier, workers add their group
     key = hashlib.sha256(f"{path} {name}".encode()).digest()
-    source._own.stream, source._own.process = bits.KeyStream(key), this_process()
+    source._own.stream, source._own.process = KeyStream(key), this_process()
     book_ledger.fresh_key = replayed_keys(key)  # public choices, such as those of a first center, follow from keys
     np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
     if "torch" in sys.modules:

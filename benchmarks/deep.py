@@ -23,7 +23,7 @@ from benchmarks.deep_models import CASES, Case, losses
 from benchmarks.deep_peers import OPACUS, opacus
 from benchmarks.rows import Row, at_least, at_most, missing, printed, report
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.noise.device_noise import DeviceNoise
 from discreet.deep.training.private_tensors import PrivateTensors

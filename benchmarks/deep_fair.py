@@ -28,10 +28,10 @@ from torch import nn
 
 from benchmarks.rows import Row, at_least, at_most, missing, printed, report
 from discreet.core.grid import Array
+from discreet.deep.as_published.lagrangian_dual import fair_lagrangian_dual
 from discreet.deep.fair.constraint import CONSTRAINTS, Codes, constraint_of, violation
 from discreet.deep.fair.descent import Descent
 from discreet.deep.fair.fair_classifier import FairClassifier
-from discreet.deep.fair.lagrangian_dual import fair_lagrangian_dual
 
 DATA = Path(os.environ.get("DISCREET_DATA", "shared/data"))
 HIDDEN, EPOCHS, BATCH = 16, 30, 256  # of training without privacy

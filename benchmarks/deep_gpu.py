@@ -30,7 +30,7 @@ from benchmarks.rows import Row, at_least, at_most, missing, printed, report
 from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.clipping.compiled_sum import CompiledSum
 from discreet.deep.noise.device_noise import DeviceNoise
-from discreet.deep.noise.noisy_sum import on_grid
+from discreet.deep.noise.fine_grid import on_grid
 
 CUDA, CLIP, MULTIPLIER = "cuda", 1.0, 1.0
 TOO_SHORT = 2.0**-9, 2.0**-5  # by how much the lengths of gradients may be understated, in TF32 and in bfloat16

@@ -29,13 +29,13 @@ from discreet.accounting.loss_distribution import epsilon_above
 from discreet.accounting.pairs.directions import directions
 from discreet.core.budget import Budget
 from discreet.core.events import Event, GaussianLoss, Repeated, Sampled
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.noise.bits import system_bits
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, rounded_laplace
+from discreet.noise.system_bits import system_bits
 
 MILLION = 1_000_000
 SCALE = 1.3 * 2**30

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from benchmarks.rows import Row, at_most, printed
 from discreet.accounting.accountant import epsilon
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.accounting.filters.amount import NOTHING
 from discreet.accounting.filters.renyi_filter import RenyiFilter, best_order
 from discreet.accounting.filters.union import chosen
-from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.events import (
     ApproximateLoss,

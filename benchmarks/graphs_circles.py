@@ -11,7 +11,7 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array, Steps
 from discreet.graphs import graph_data
 from discreet.graphs.publishing.comparisons import randomized_network
-from discreet.graphs.publishing.publish import publish_network
+from discreet.graphs.publishing.publish_network import publish_network
 from discreet.graphs.publishing.utility import NetworkFigures, UtilityAgainstTruth
 
 NODES, HUBS, GRAPHS = 1500, 6, 3

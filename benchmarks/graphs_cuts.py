@@ -17,7 +17,7 @@ from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.graphs.laplacian_sketch import LaplacianSketch, published_pad
 from discreet.mechanisms.vectors.moved_row_sketch import MovedRowSketch
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 NODES, PROJECTIONS = 1000, 2952
 NOTED = {10: 91, 100: 853, 370: 2176, 500: 2317}  # standard deviations of the prototype

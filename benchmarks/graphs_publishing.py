@@ -14,7 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Steps
 from discreet.graphs import graph_data
 from discreet.graphs.publishing.comparisons import block_model_network, randomized_network
-from discreet.graphs.publishing.publish import publish_network
+from discreet.graphs.publishing.publish_network import publish_network
 from discreet.graphs.publishing.utility import NetworkFigures, UtilityAgainstTruth
 from discreet.trust.private_graph import PrivateGraph
 

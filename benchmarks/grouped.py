@@ -23,8 +23,8 @@ import pyarrow.parquet
 
 from benchmarks.peers.discreet_grouped import SCHEMA, USER, release
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, report
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.trust.sources.opening import source_of
+from discreet.questions.columns.moments import grouped_moments_of
+from discreet.trust.sources.source_of import source_of
 
 MILLION = 1_000_000
 SMALL = 10_000

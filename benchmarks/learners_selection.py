@@ -20,8 +20,8 @@ from benchmarks.rows import Row
 from discreet.core.budget import Budget
 from discreet.learners.bayes.gaussian_nb import GaussianNB
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.learners.preprocessing.one_hot_encoder import OneHotEncoder
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.category_encoder import OneHotEncoder
+from discreet.learners.preprocessing.scalers import StandardScaler
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.private_search_cv import PrivateSearchCV

@@ -21,7 +21,7 @@ from discreet.local.oracle import Oracle
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.local_hashing import LocalHashing
 from discreet.local.oracles.unary_encoding import OptimizedUnary
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 PEOPLE, EPSILON, ROUNDS = 100_000, 1.0, 3
 PURE, MULTI = "pure-ldp", "multi-freq-ldpy"

@@ -17,11 +17,8 @@ import numpy as np
 
 from benchmarks.rows import Row, at_most, printed, report
 from discreet.core.grid import Array
-from discreet.local.subspaces.gaussian_products import GaussianProducts
-from discreet.local.subspaces.product_moments import ProductMoments
-from discreet.local.subspaces.product_report import ProductReport
-from discreet.local.subspaces.sphere_products import SphereProducts
-from discreet.local.subspaces.squared_sine import squared_sine
+from discreet.local.subspaces.product_moments import ProductMoments, squared_sine
+from discreet.local.subspaces.product_report import GaussianProducts, PrivUnitProducts, ProductReport
 
 P, OWN, K, DRAWS, ROWS = 200, 10, 2, 3, 10**5
 
@@ -63,7 +60,7 @@ def rows() -> list[Row]:
         for n in (10**5, 10**6):
             for name, kind, mean in (
                 ("gaussian", GaussianProducts(1.0, P), even),
-                ("sphere", SphereProducts(1.0, P), even),
+                ("sphere", PrivUnitProducts(1.0, P), even),
                 ("shorter", GaussianProducts(1.0, P), shorter),
             ):
                 moments, at = collected(kind, mean, n, rng), f"{name} {n:.0e}"

@@ -16,11 +16,9 @@ import numpy as np
 from benchmarks.rappor_grid import counted, grid, shares
 from benchmarks.rows import Row, at_least, at_most, report
 from discreet.local.aggregator import Aggregator
-from discreet.local.rappor.client import BLOCK, client_reports
-from discreet.local.rappor.decoded_strings import DecodedStrings
-from discreet.local.rappor.decoding import decoded
-from discreet.local.rappor.discoveries import Correction
+from discreet.local.rappor.decoded_strings import Correction, DecodedStrings, decoded
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_client import BLOCK, client_reports
 
 PAPER = Rappor(bits=128, hashes=2, cohorts=16, f=0.5, p=0.5, q=0.75)
 CLIENTS, SEEDS = 10**6, 10

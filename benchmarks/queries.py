@@ -18,11 +18,11 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.online.median_mechanism import SampledMedian
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.online_queries import OnlineMechanism, OnlineQueries
 from discreet.mechanisms.online.queries import Queries
-from discreet.mechanisms.online.sampled_median import SampledMedian
 from discreet.noise.deterministic import DeterministicBits
 
 RECORDS, SIDE, SHARE = 10_000, 512, 0.08  # answers may be off by 800 people

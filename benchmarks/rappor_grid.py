@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.rows import Row, at_most, printed, report
 from discreet.core.grid import Array, Steps
-from discreet.local.rappor.bloom import bloom_design
-from discreet.local.rappor.decoding import decoded
+from discreet.local.rappor.decoded_strings import decoded
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_parameters import bloom_design
 
 SIZES = {"tiny": (100, 10**3), "small": (100, 10**6), "medium": (1000, 10**7), "large": (10_000, 10**8)}
 DISTRIBUTIONS = ("unif", "exp", "gauss", "zipf1", "zipf1.5")

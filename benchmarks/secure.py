@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.rows import Row, at_least, at_most
 from discreet.core.budget import Budget
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.server import Server
@@ -24,7 +24,7 @@ from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Signed
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import written_federation
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Schema
@@ -32,7 +32,7 @@ from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import called
-from discreet.trust.party_channel import Hear, PartyChannel
+from discreet.trust.round import Hear, PartyChannel
 
 SIZE, PARTIES, THRESHOLD = 1_000_000, 10, 7
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
@@ -114,8 +114,8 @@ def one_client() -> Iterator[Row]:
     """What one party does and sends, for a vector that is there."""
     names = [f"p{number}" for number in range(PARTIES)]
     server_identity, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *names))
-    cards = tuple(Card.of(one) for one in identities)
-    federation = Federation(cards, Card.of(server_identity), THRESHOLD, SCHEMA)
+    cards = tuple(PartyCertificate.of(one) for one in identities)
+    federation = Federation(cards, PartyCertificate.of(server_identity), THRESHOLD, SCHEMA)
     terms = federation.terms("benchmark", SIZE, b"")
     server = Server(server_identity, terms, federation.roster, UsedRounds())
     clients = [Client(one, terms, federation.roster, UsedRounds()) for one in identities]
@@ -147,7 +147,9 @@ def one_client() -> Iterator[Row]:
 def plain_wall(folder: Path) -> float:
     """The same vectors over the same kind of lines, unprotected: sent and added."""
     server, *identities = (Identity.drawn(f"q{number}", system_bits()) for number in range(PARTIES + 1))
-    federation = Federation(tuple(Card.of(one) for one in identities), Card.of(server), THRESHOLD, SCHEMA)
+    federation = Federation(
+        tuple(PartyCertificate.of(one) for one in identities), PartyCertificate.of(server), THRESHOLD, SCHEMA
+    )
     (folder / "plain.toml").write_text(written_federation(federation))
     with contextlib.ExitStack() as stack:
         addresses = []

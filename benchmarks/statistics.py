@@ -37,7 +37,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 SURE = 4.0  # standard errors: of three hundred cells with a ratio of 1, one in a hundred runs has one beyond
 ROUNDING = 1e-9  # of numbers that are the same but for the last bits

@@ -25,9 +25,9 @@ from benchmarks.peers.second_moments import COLUMNS, RADIUS, SCHEMA, WAYS
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printed, report
 from discreet.crypto.fields.field import PRIME, uniform_elements
 from discreet.crypto.sharing.shamir import Deal, reconstruct, share
-from discreet.noise.bits import system_bits
-from discreet.questions.columns.count import count_of
+from discreet.noise.system_bits import system_bits
 from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.vectors.second_moments import second_moments_of

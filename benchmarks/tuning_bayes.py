@@ -18,7 +18,7 @@ from benchmarks.learning_data import Split
 from benchmarks.tuning_trees import large, small
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.learners.bayes import gaussian_nb, moments_plan
+from discreet.learners.bayes import gaussian_nb
 from discreet.learners.bayes.gaussian_nb import GaussianNB
 
 
@@ -77,8 +77,8 @@ def bayes() -> None:
         *((0.1, 0.6, typical) for typical in (0.012, 0.05)),
     ):
         with (
-            patch.object(moments_plan, "SHORTER", shorter),
-            patch.object(moments_plan, "SQUARE", square),
+            patch.object(gaussian_nb, "SHORTER", shorter),
+            patch.object(gaussian_nb, "SQUARE", square),
             patch.object(gaussian_nb, "SQUARE", square),
             patch.object(gaussian_nb, "TYPICAL", typical),
         ):
@@ -98,7 +98,7 @@ def lengths() -> None:
     for kind, seed in itertools.product((mixed, saturated), range(20)):
         data = kind(seed)
         n, d = data.X.shape
-        if np.mean(np.square(data.X).mean(axis=1) > moments_plan.LONG) < 0.5:
+        if np.mean(np.square(data.X).mean(axis=1) > gaussian_nb.LONG) < 0.5:
             continue
         for delta, epsilon in itertools.product((1e-6, 0.0), (0.1, 0.3, 1.0, 3.0, 10.0)):
             whole = GaussianNB(target="target", radius=math.sqrt(d), max_features=d)

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.core.grid import Array
 from discreet.learners import PCA, GaussianMixture, KMeans
 from discreet.learners.clusters import gaussian_mixture, kmeans
-from discreet.learners.components import components, place
+from discreet.learners.components import components
 
 FITS = 8  # with fresh noise, of each data set
 
@@ -95,9 +95,9 @@ def run_components() -> None:
     """The parts of the place, and the share of records that are not shrunk."""
     sets, epsilons = spectra(), (0.3, 1.0)
     score = lambda: mean_score(captured, sets, epsilons)  # noqa: E731
-    table("variance captured, by CENTER", place, {"CENTER": (0.05, 0.1, 0.16, 0.25)}, score)
-    table("variance captured, by RADIUS", place, {"RADIUS": (0.01, 0.04, 0.1)}, score)
-    table("variance captured, by INSIDE", place, {"INSIDE": (0.7, 0.8, 0.9, 0.97)}, score)
+    table("variance captured, by CENTER", components, {"CENTER": (0.05, 0.1, 0.16, 0.25)}, score)
+    table("variance captured, by RADIUS", components, {"RADIUS": (0.01, 0.04, 0.1)}, score)
+    table("variance captured, by INSIDE", components, {"INSIDE": (0.7, 0.8, 0.9, 0.97)}, score)
 
 
 def run_one_by_one() -> None:

@@ -13,8 +13,7 @@ import numpy as np
 from sklearn import datasets
 
 from discreet.learners.bayes.gaussian_nb import GaussianNB
-from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.scalers import MinMaxScaler, StandardScaler
 from discreet.learners.selection import search_plan
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.private_search_cv import PrivateSearchCV

@@ -22,8 +22,7 @@ from discreet.learners.trees import (
     additive_classifier,
     additive_model,
     boosted_stumps,
-    grown_tree,
-    labelled_tree,
+    growth_plan,
     random_forest,
 )
 from discreet.learners.trees.additive_classifier import AdditiveClassifier
@@ -128,7 +127,7 @@ def lots() -> None:
     weights, sets = (3.0, 6.0, 12.0, 24.0, 48.0), [small(seed) for seed in range(60)]
     for name, (middle, fields) in models.items():
         means = []
-        with patch.object(grown_tree, "MIDDLE", middle), patch.object(labelled_tree, "MIDDLE", middle):
+        with patch.object(growth_plan, "MIDDLE", middle):
             for weight in weights:
                 scores = [
                     data.score(

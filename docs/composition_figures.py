@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from discreet import Budget
 from discreet.accounting import epsilon
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, Repeated
 from discreet.ledger.memory_ledger import MemoryLedger
 

@@ -1,4 +1,7 @@
-"""Defaults in the manual are those of the code: set while docstrings are read, and compared in every page built.
+"""What the manual shows is what Python shows: whole docstrings, and defaults, which are compared in every page built.
+
+Griffe reads files, and sees what a class says itself; what its docstring inherits (`discreet.core.inherited_docs`) is
+added here.
 
 Griffe gives all parameters of one entry (`epsilon, delta : float`) the default of the first, and takes the first of
 several choices (`{"records", "tree"}`) for the default. Here each gets the one of the signature; a constant is shown
@@ -31,6 +34,8 @@ class Defaults(griffe.Extension):
     def on_package(self, *, pkg: griffe.Module, loader: griffe.GriffeLoader, **_: Any) -> None:
         """Go through all functions and classes."""
         for described in _described(pkg):
+            if described.is_class and described.bases:
+                described.docstring.value = inspect.getdoc(pkgutil.resolve_name(described.path))
             for parameter in described.parameters:
                 parameter.default = _value(parameter.default, loader)
             for section in described.docstring.parsed:

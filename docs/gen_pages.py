@@ -109,8 +109,8 @@ MORE = {
     "Sources and parties": [
         "trust.sources.file.File",
         "trust.sources.query.postgres_table",
-        "trust.isolation.rehearsal.rehearsed",
-        "trust.policy.Policy",
+        "trust.isolation.rehearsed.rehearsed",
+        "trust.party.Policy",
         "service.key_file.read_identity",
         "service.local_parties.local_parties",
     ],
@@ -122,8 +122,8 @@ MORE = {
     ],
     "Audits": [
         "audit.trial.trial",
-        "audit.verdict.judged",
-        "audit.verdict.Verdict",
+        "audit.trial.judged",
+        "audit.trial.Verdict",
         "audit.lower_bound.lower_bound",
         "audit.one_run.one_run",
         "audit.one_run.OneRun",
@@ -177,7 +177,8 @@ def results(names: Iterable[str]) -> list[str]:
         for name in names
         if inspect.isfunction(found := pkgutil.resolve_name(name))
     ]
-    kinds = {kind for hint in returned for kind in (hint, *typing.get_args(hint))}
+    hints = [one for hint in returned for one in (hint, *typing.get_args(hint))]
+    kinds = {typing.get_origin(one) or one for one in hints}
     own = {kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, Release)} | {Release}
     return [
         f"{kind.__module__}.{kind.__name__}"
@@ -272,6 +273,13 @@ def write_learners() -> None:
             write_figure(draw(), page)
 
 
+def write_names() -> None:
+    """Put the table of options, made of the declarations of statistics, into its page."""
+    made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "option_table.py"))
+    text = (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
+    write(Path("names.md"), text.replace(made["MARK"], made["table"]()))
+
+
 def write_gallery() -> None:
     """Draw the gallery, and the figures of the page on epsilon."""
     made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "gallery_figures.py"))
@@ -297,6 +305,7 @@ def write_parts(nav: mkdocs_gen_files.Nav) -> None:
 def main() -> None:
     """Write all pages and the navigation: the pages written by hand first."""
     write_learners()
+    write_names()
     write_statistics()
     write_gallery()
     nav = mkdocs_gen_files.Nav()

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from discreet.audit import trial, verdict
+from discreet.audit import trial
 from discreet.core import events
 
 LESS = 1.5
@@ -55,17 +55,16 @@ class Power:
         self.found: list[Audited] = []
         self._here: list[Audited] = []
         self._test = ""
-        self._judged = verdict.judged
+        self._judged = trial.judged
 
     def pytest_configure(self) -> None:
         """Before tests import it by name."""
-        for module in (verdict, trial):
-            module.judged = self._noting  # type: ignore[attr-defined]
+        trial.judged = self._noting
 
     @functools.cached_property
-    def _noting(self) -> Callable[..., verdict.Verdict]:
+    def _noting(self) -> Callable[..., trial.Verdict]:
         @functools.wraps(self._judged)
-        def noting(claim: events.Event, *outputs: Any, **more: Any) -> verdict.Verdict:
+        def noting(claim: events.Event, *outputs: Any, **more: Any) -> trial.Verdict:
             found = self._judged(claim, *outputs, **more)
             powerful = found.holds and refutes_less(found)
             self._here.append(Audited(self._test, claim, found.holds, found.tightest.tightness, powerful))
@@ -90,13 +89,13 @@ class Power:
         return not of_audits and not itself
 
 
-def refutes_less(found: verdict.Verdict) -> bool:
+def refutes_less(found: trial.Verdict) -> bool:
     """Whether the outputs refute the claim of noise half as large again."""
     claim = weaker(found.claim)
     if claim is None:
         return any(LESS * one.shown > one.claimed for one in found.findings)
-    allowed = verdict._allowed(claim)
-    return not all(one.stands for one in (*verdict._epsilons(found.bound, allowed), *verdict._mus(found.bound, claim)))
+    allowed = trial._allowed(claim)
+    return not all(one.stands for one in (*trial._epsilons(found.bound, allowed), *trial._mus(found.bound, claim)))
 
 
 @functools.lru_cache(256)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.learners.linear.ridge import Ridge
+from discreet.learners.linear.linear_regression import Ridge
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.statistics.moments.mean import mean
 from tests import narrow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.events import Composed, DiscreteLoss, Event, GaussianLoss, LaplaceLoss, LossTable, PureLoss, Sampled
 from tests.power import refutes_less, weaker
 

@@ -27,7 +27,7 @@ from discreet.core.budget import Budget
 HOME = str(Path(discreet.__file__).parent)
 PAYS = ("permit", "reserve")  # what a function that pays is called
 ASKS = ("ask", "open")  # what a permit does for what was paid: answer a question, or open what goes on
-NO_NOISE = tuple(f"noise/{name}.py" for name in ("bits", "bernoulli", "dealing", "request", "uniform"))
+NO_NOISE = tuple(f"noise/{name}.py" for name in ("system_bits", "bernoulli", "dealing", "request", "uniform"))
 SEED = 1
 
 

@@ -20,8 +20,8 @@ from discreet.core.answer import Answer, Records
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
@@ -98,7 +98,7 @@ def apart(asked: ColumnQuestion, bits: Bits) -> Releases:
     values, budget, neighbors = asked.values, Budget(asked.epsilon), Neighbors(asked.relation)
     data, size = private(asked, values), asked.size if asked.relation == "replace" else None
     if asked.statistic in SINGLE:
-        wanted = QuantileRequest(ColumnOf(data, "x"), asked.shares, None, False, step(asked), budget)
+        wanted = QuantileRequest(ColumnOf(data, "x", budget=budget), asked.shares, None, False, step(asked))
         (mechanism,) = calibrate(JointPlan(wanted.way.parts), budget).mechanisms
         records = Records(np.clip(values, *asked.of.bounds)[:, None], 1, neighbors)
         return lambda count: mechanism.release(records.stacked(count), bits)

@@ -13,7 +13,7 @@ from typing import Any
 
 import lazy_loader
 
-from discreet.core.near_name import near_name
+from discreet.core.checks import near_name
 
 __version__ = "0.1.0"
 

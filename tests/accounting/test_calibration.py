@@ -23,7 +23,7 @@ from discreet.core.events import (
     Repeated,
     Sampled,
 )
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 
 
 @dataclass(frozen=True)

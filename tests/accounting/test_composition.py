@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy.fft import rfft
 
 from discreet.accounting.composition import TRANSFORM, Composition
-from discreet.accounting.pairs.convolution import convolved
 from discreet.accounting.pairs.pairs import AtomsPair, GaussianPair, LaplacePair
-from discreet.accounting.pairs.tabulation import TabulatedLoss, table_above
+from discreet.accounting.pairs.tabulation import TabulatedLoss, convolved, table_above
 from discreet.accounting.tilting import Summand, TiltedSum, log_moment, tilted
 from tests.accounting import profiles
 

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from discreet.accounting.leaf_renyi import laplace, pure
+from discreet.accounting.event_renyi import _binomial_excess, _integrated_excess, laplace, pure, sampled_curve
 from discreet.accounting.renyi import delta_from_renyi, epsilon_from_renyi, renyi
-from discreet.accounting.sampled_renyi import _binomial_excess, _integrated_excess, sampled_curve
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
     ApproximateLoss,
@@ -208,7 +207,7 @@ def test_conversions_there_and_back_agree(order: float, divergence: float, delta
 @settings(max_examples=30)
 @given(st.floats(0.3, 5.0), st.floats(1e-10, 1e-2))
 def test_the_conversion_bounds_the_gaussian_it_comes_from(multiplier: float, delta: float) -> None:
-    from discreet.accounting.gaussian import gaussian_epsilon
+    from discreet.accounting.closed_forms import gaussian_epsilon
 
     orders = [1.1, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 40.0]
     bound = epsilon_from_renyi(orders, [order / multiplier**2 / 2 for order in orders], delta)

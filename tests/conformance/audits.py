@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Answer, KeyedAnswer, NeighborPair, Records, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound

@@ -10,9 +10,8 @@ from typing import Any, get_args
 from sklearn.base import BaseEstimator
 
 from discreet.core.bits import Bits
-from discreet.core.held import Held, Reason
+from discreet.core.held import Held, Reason, Secret
 from discreet.core.ledger import Ledger
-from discreet.core.secret import Secret
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Permit
 from tests.conformance.changing import Source, changing, directly, entrances, lets_others_in, made, sources
@@ -52,7 +51,7 @@ def keepers(name: str) -> list[Source]:
 def test_the_walk_finds_what_changes() -> None:
     names = {one.name for one in found()}
     assert names >= {"Permit", "TrialPermit", "Conversation", "OnlineQueries", "OpenTree", "OpenEpisodes", "Trainer"}
-    assert names >= {"OpenRewards", "Client", "Server", "SecureSum", "MemoryPage", "NoisyGradients"}
+    assert names >= {"OpenRewards", "Client", "Server", "SecureSum", "MemoryPage", "SampledGradient"}
     assert not names & {"Laplace", "Schema", "Budget", "Composition"}
 
 

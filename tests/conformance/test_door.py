@@ -82,7 +82,7 @@ def test_the_walk_finds_the_holders_and_would_see_a_record() -> None:
 
     class Shows(SensitiveAttribute):
         def codes(self) -> Any:
-            return [{"codes": self._codes}]
+            return [{"codes": self._curator._view.codes}]
 
     groups = [f"g{place}" for place in range(10_000)]
     assert shows_the_mark(_given(Shows([f"g{MARK:.0f}"], groups, Budget(1.0)), "codes", {}))

@@ -25,7 +25,7 @@ from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.conformance.walk import learners, statistics, trial
 
 GIVEN: dict[str, Any] = {

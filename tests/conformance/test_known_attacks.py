@@ -18,7 +18,7 @@ from discreet.core.events import GaussianLoss, LaplaceLoss, Repeated
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import SystemBits, system_bits
+from discreet.noise.system_bits import SystemBits, system_bits
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.count import count

@@ -16,6 +16,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.answer import Answer, GraphAnswer, KeyedAnswer, MovableRows, Records, SampledAnswer
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
+from discreet.deep.noise.histogram_then_gradient import TwoSums
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import RUNS, Audit, Drawn, check, releasing
 from tests.conformance.walk import for_each, mechanisms, mirror, trial
@@ -80,7 +81,8 @@ def test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise() ->
 def test_what_its_audits_allow_is_in_its_price(kind: type[Any]) -> None:
     """An audit may allow less than the event, for neighbors that a part can tell apart; never more."""
     for audit in trial(kind).audits_of(kind):
-        claim, event = getattr(audit, "claim", None), audit.mechanism.event
+        claim: Any = getattr(audit, "claim", None)
+        event = audit.mechanism.event
         for epsilon in (0.0, 0.3, 1.0, 3.0) if claim is not None else ():
             assert delta(claim, epsilon) <= delta(event, epsilon) + 1e-6, f"{audit}: the event is too cheap"
 
@@ -172,6 +174,8 @@ def extreme(answer: Any, value: int) -> Any:
         return dataclasses.replace(answer, edges=answer.edges[:0] if value < 1 else answer.edges[:1])
     if isinstance(answer, Records | MovableRows):
         return dataclasses.replace(answer, values=np.full((3, answer.values.shape[1]), float(value)))
+    if isinstance(answer, TwoSums):
+        return dataclasses.replace(answer, first=extreme(answer.first, value), second=extreme(answer.second, value))
     if isinstance(answer, SampledAnswer):
         return dataclasses.replace(answer, answer=extreme(answer.answer, value))
     return dataclasses.replace(answer, steps=np.full_like(answer.steps, value))

@@ -26,27 +26,27 @@ import pandas as pd
 import discreet
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.events import Event, PureLoss
+from discreet.core.events import Event
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.graphs.graph_data import graph_data
+from discreet.learners.linear.linear_regression import Ridge
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.learners.linear.ridge import Ridge
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.graphs.whole_graph import WholeGraph
+from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.sequential.bandits.linear_ucb import LinearUCB
 from discreet.sequential.continual_release import ContinualRelease
 from discreet.sequential.series.series_stream import SeriesStream
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
-from tests.conformance import test_statistics
-from tests.conformance.walk import for_each, has_mirror, mirror, streams, trial
+from discreet.trust.sources.source_of import source_of
+from tests.conformance.walk import for_each, has_mirror, mirror, statistics, streams, trial
 from tests.sequential.trial import opened
+from tests.statistics.trial import asked
 
 
 class Failing(float):
@@ -226,18 +226,15 @@ def private(records: Any) -> PrivateData:
     return PrivateData(curator, MemoryLedger(Budget(10.0, 1e-5)))
 
 
-STATISTICS = {function.__name__: function for function in test_statistics.FOUND} | {
-    name: one for name, one in TAKES.items() if name in test_statistics.CURATORS_ONLY
-}
+STATISTICS = {function.__name__: function for function in statistics()}
 
 
 @for_each(STATISTICS.values())
 def test_statistics_take_odd_values_for_missing_ones(function: Any) -> None:
-    delta = {"delta": 1e-6} if function.__name__ in test_statistics.NEED_DELTA else {}
-    more = {"key_counts": {"column": "name"}, "sample_and_aggregate": {"isolation": "process"}}
+    more = {"sample_and_aggregate": {"isolation": "process"}}
 
     def act(values: list[Any]) -> Any:
-        return test_statistics.asked(function, private(table(values)), **delta, **more.get(function.__name__, {}))
+        return asked(function, private(table(values)), **more.get(function.__name__, {}))
 
     check(act, ODD, [None] * len(ODD), exact=function.__name__ != "sample_and_aggregate")
 
@@ -344,9 +341,8 @@ def test_a_fair_classifier_and_its_groups_take_odd_values_for_missing_ones() -> 
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     y = (X[:, 0] > 0).astype(int)
-    with SensitiveAttribute(with_odd(groups, True), (0, 1), Budget(1.0)).permit(PureLoss(1.0), "look") as permit:
-        codes = permit.records()
-    assert codes.tolist() == groups.tolist()[: -len(ODD)] + [-1] * len(ODD)
+    held = SensitiveAttribute(with_odd(groups, True), (0, 1), Budget(1.0))
+    assert held._curator._view.codes.tolist() == groups.tolist()[: -len(ODD)] + [-1] * len(ODD)
     for protects in ("attribute", "record"):
 
         def act(odd: bool, protects: Any = protects) -> Any:

@@ -23,9 +23,9 @@ ELSEWHERE = {
     "service/cli/out_file.py": "a release, where its user wants it",
     "service/local_parties.py": "a public list and a log, in a folder of its own",
     "service/cli/rappor_command.py": "made-up values, and reports",
-    "trust/isolation/page.py": "memory without a name",
+    "trust/isolation/job.py": "memory without a name",
     "trust/isolation/walls.py": "a setting of the kernel",
-    "trust/network/tls.py": "memory without a name, or a folder of its own, under a password",
+    "trust/network/link.py": "memory without a name, or a folder of its own, under a password",
 }
 OPEN = {
     "anchor.py": "a mark has a checksum, and is no secret",

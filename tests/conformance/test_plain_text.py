@@ -23,12 +23,12 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
 from discreet.deep.checks.check import Checked
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.training.card import PrivacyCard
-from discreet.learners.trees.tree import GrownTree
+from discreet.deep.training.privacy_card import PrivacyCard
+from discreet.learners.trees.grown_tree import GrownTree
+from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
-from discreet.query.bar import Bar
+from discreet.query.chart import Bar
 from discreet.releases.release import Release
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli.command import main

@@ -25,8 +25,8 @@ from discreet.trust.local import Local
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Batched
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"x": Number(0, 1e6), "town": Text()})
 TABLE: dict[str, Any] = {"x": np.array([31337.0, 2.0]), "town": ["Xanadu", "Bern"]}

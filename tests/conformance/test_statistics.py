@@ -1,10 +1,14 @@
-"""Every statistic, found by walking its room, is asked under every trust model; every question can travel."""
+"""Every statistic, found by walking its room, is asked under every trust model; every question can travel.
+
+What is special about one is declared where it is written, or said by the `TRIAL` of its own test file.
+"""
 
 from __future__ import annotations
 
 import html
 import inspect
 import json
+import typing
 from functools import cache
 from typing import Any
 
@@ -16,57 +20,32 @@ from matplotlib.figure import Figure
 from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
+from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.receipt import Receipt
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
 from discreet.releases.release import Release
-from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.releases.statistic import Declaration, declaration_of, is_statistic
+from discreet.releases.test_result import TestResult
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Batched
+from discreet.trust.sources.source_of import source_of
 from tests.conformance.walk import for_each, statistics
+from tests.statistics.trial import SCHEMA, asked, table, trial_of
 
-SCHEMA = Schema({"x": Number(-20, 20), "y": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()})
-CURATORS_ONLY = {
-    "robust_regression": "records are dealt into blocks",
-    "key_counts": "values that are not public are named by whoever holds the exact counts",
-    "sample_and_aggregate": "a function of whole blocks of records",
-    "stable_interquartile_range": "how many records would have to change is counted on the records",
-    "variance_sketch": "the regularisation hides one row in the projections of all",
-}
-GIVEN: dict[str, Any] = {
-    "column": "x",
-    "columns": ("x", "y"),
-    "target": "y",
-    "groups": ("a", "b"),
-    "radius": 1.0,
-    "bins": 4,
-    "epsilon": 1.0,
-    "function": np.mean,
-    "lower": 0.0,
-    "upper": 1.0,
-    "blocks": 2,
-    "seconds": 0.6,
-}
-FOUND = [function for function in statistics() if function.__name__ not in CURATORS_ONLY]
-NEED_DELTA = {"stable_interquartile_range", "key_counts", "variance_sketch"}
+FOUND = [function for function in statistics() if declaration_of(function).curator is None]
+BY_GROUPS = [function for function in statistics() if declaration_of(function).no_by is None]
 everything = for_each(statistics())
 each = pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
 
 
-def table(rows: int, seed: int = 0) -> dict[str, Any]:
-    rng = np.random.default_rng(seed)
-    return {
-        "x": rng.normal(5, 3, rows),
-        "y": rng.uniform(0, 1, rows),
-        "kind": rng.choice(["a", "b", "c", "other"], rows).tolist(),
-        "name": ["somebody"] * rows,
-    }
+def declared(function: Any) -> Declaration:
+    return declaration_of(function)
 
 
 def halves(records: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -105,20 +84,6 @@ def private(trust: Any, spy: list[BoundedSum] | None = None) -> PrivateData:
     return data
 
 
-def asked(function: Any, data: PrivateData, **more: Any) -> Any:
-    parameters = inspect.signature(function).parameters
-    others = {"columns": ("x",)} if "target" in parameters else {}
-    wanted = {**GIVEN, **others, **({} if grouped_if_wanted(function) else {"by": "kind"}), **more}
-    taken = {name: wanted[name] for name in parameters if name in wanted}
-    return function(data, **taken)
-
-
-def grouped_if_wanted(function: Any) -> bool:
-    """Whether it may be asked with groups, and without."""
-    parameters = inspect.signature(function).parameters
-    return {"by", "edges"} <= set(parameters) and parameters["by"].default is None
-
-
 def test_the_walk_finds_statistics() -> None:
     assert {"mean", "variance", "total", "count", "histogram"} <= {function.__name__ for function in FOUND}
 
@@ -132,25 +97,116 @@ def test_a_statistic_runs_without_a_line_for_its_trust_model(function: Any) -> N
             assert str(result)
 
 
-@for_each(one for one in statistics() if grouped_if_wanted(one))
+def test_every_statistic_is_declared() -> None:
+    assert all(map(is_statistic, statistics()))
+
+
+@for_each(BY_GROUPS)
 def test_groups_are_asked_under_every_trust_model_at_the_price_of_one(function: Any) -> None:
     for trust in TRUST:
-        found = asked(function, private(trust_in(trust, 300)), by="kind")
+        found = asked(function, private(trust_in(trust, 300)), by="kind", epsilon=1.0)
         assert [found.labels["kind"], found.receipt.epsilon] == [("a", "b", "c"), pytest.approx(1.0, rel=0.1)]
+
+
+@for_each(one for one in statistics() if one not in BY_GROUPS)
+def test_what_is_not_asked_of_groups_says_why(function: Any) -> None:
+    """Before anything is spent; unless groups are what it is about."""
+    assert len(declared(function).no_by or "") > 20
+    if "by" in declared(function).options:
+        return
+    data = private(trust_in("curator", 300))
+    with pytest.raises(ParameterError, match="Nothing was released or spent") as refusal:
+        asked(function, data, by="kind")
+    assert refusal.value.obstacle == declared(function).no_by
+    assert data.ledger.balance().certified == 0
+
+
+@everything
+def test_type_checkers_see_the_options_that_are_declared(function: Any) -> None:
+    """By two overloads, where groups give another result; else by what the function itself is written with."""
+    seen = typing.get_overloads(function) or [declared(function).compute]
+    assert len(seen) == (2 if function in BY_GROUPS else 1)
+    for one in seen:
+        hints = typing.get_type_hints(one, include_extras=True)
+        (shared,) = typing.get_args(hints.pop("options", None) or hints.pop("_"))
+        names = set(inspect.signature(one).parameters) | set(typing.get_type_hints(shared))
+        subject = {declared(function).subject} - {""} if one is declared(function).compute else set()
+        assert names - {"of", "records", "options", "_", "data"} | subject == set(declared(function).options)
+
+
+def moved(records: dict[str, Any], row: int, kind: str) -> dict[str, Any]:
+    """The same records, of which one says that it is of another kind."""
+    kinds = [*records["kind"]]
+    kinds[row] = kind
+    return {**records, "kind": kinds}
+
+
+USER = Unit("user", column="who", rows=3)
+
+
+@for_each(BY_GROUPS)
+def test_no_unit_moves_the_sums_of_all_groups_farther_than_the_noise_is_for(function: Any) -> None:
+    """A replaced record leaves a group and joins another; a user has rows in three."""
+    records = {**table(60), "who": [str(row // 3) for row in range(60)]}
+    for unit, neighbors in ((RECORD, Neighbors.REPLACE), (RECORD, Neighbors.ADD_REMOVE), (USER, Neighbors.ADD_REMOVE)):
+        rows = 3 if unit is USER else 1
+        kinds = {"kind": ["a", "b", "c"] * 20}
+        first = {**records, **kinds}
+        other = moved(first, 0, "b") if neighbors is Neighbors.REPLACE else {k: v[rows:] for k, v in first.items()}
+        spy: list[BoundedSum] = []
+        trust = Curator(source_of(first, SCHEMA, unit), neighbors)
+        asked(function, private(trust, spy), by="kind")
+        for question in spy:
+            sums = [source_of(one, SCHEMA, unit).sum(question) for one in (first, other)]
+            off = question.grid.values(sums[0]) - question.grid.values(sums[1])
+            bound = question.bound.times(unit.rows)
+            size = {"l1": np.abs(off).sum(), "l2": np.linalg.norm(off), "linf": np.abs(off).max()}[bound.norm]
+            assert size <= bound.sensitivity(bound.norm, question.size, neighbors) * (1 + 2.0**-40)
+            assert size > 0
+
+
+@everything
+def test_a_condition_chooses_the_records_of_every_statistic(function: Any) -> None:
+    data = PrivateData(trust_in("curator", 300), MemoryLedger(Budget(4.0, 1e-5)))
+    delta = 1e-6 if declared(function).needs_delta is not None else 0.0
+    found = asked(function, data, where="x > 5 and kind != 'c'", epsilon=1.0, delta=delta)
+    assert found.receipt.purpose.endswith(" where x > 5 and kind != 'c'")
+    usual = asked(function, data, epsilon=1.0, delta=delta)
+    assert (type(found), found.receipt.epsilon) == (type(usual), pytest.approx(usual.receipt.epsilon, rel=0.01))
+
+
+def test_a_key_is_for_one_question_with_its_groups_and_its_condition() -> None:
+    function = next(one for one in statistics() if one.__name__ == "mean")
+    data = PrivateData(trust_in("curator", 300), MemoryLedger(Budget(1.0)))
+    first = asked(function, data, by="kind", where="kind != 'c'", epsilon=0.5, key="k")
+    again = asked(function, data, by="kind", where="kind != 'c'", epsilon=0.5, key="k")
+    np.testing.assert_array_equal(first.values, again.values)
+    for other in ({"by": "y", "edges": [0.0, 0.5, 1.0]}, {"by": None}, {"where": "kind != 'b'"}):
+        with pytest.raises(DiscreetError, match="key"):
+            asked(function, data, **{"by": "kind", "where": "kind != 'c'", "epsilon": 0.5, "key": "k", **other})
+    assert data.ledger.balance().certified == pytest.approx(0.5, rel=1e-6)
+
+
+def test_a_million_groups_are_refused_before_anything_is_spent() -> None:
+    function = next(one for one in statistics() if one.__name__ == "mean")
+    data = private(trust_in("curator", 300))
+    with pytest.raises(ParameterError, match="Nothing was released or spent"):
+        asked(function, data, by="x", edges=np.linspace(-20, 20, 1_000_001).tolist())
+    assert data.ledger.balance().certified == 0
 
 
 @cache
 def calm(function: Any, trust: str, delta: float) -> Any:
     """What it finds of records that have nothing special."""
-    return asked(function, private(trust_in(trust, 300)), delta=delta)
+    return asked(function, private(trust_in(trust, 300)), epsilon=1.0, delta=delta)
 
 
-@for_each(one for one in statistics() if one.__name__ in CURATORS_ONLY)
+@for_each(one for one in statistics() if one not in FOUND)
 def test_what_needs_a_curator_is_refused_before_anything_is_spent(function: Any) -> None:
     for trust in ("local", "secure sum"):
         data = private(trust_in(trust, 300))
         with pytest.raises(NotPermitted, match="Nothing was released or spent"):
-            asked(function, data, column="name" if function.__name__ == "key_counts" else "x")
+            asked(function, data)
         assert data.ledger.balance().certified == 0
 
 
@@ -159,29 +215,41 @@ def test_no_record_and_one_record_are_answered_alike(function: Any) -> None:
     for trust in TRUST:
         usual = calm(function, trust, 0.0)
         for rows in (0, 1):
-            odd = asked(function, private(trust_in(trust, rows)), delta=0.0)
+            odd = asked(function, private(trust_in(trust, rows)), epsilon=1.0, delta=0.0)
             assert type(odd) is type(usual)
             assert odd.receipt.event == usual.receipt.event
 
 
-OF_POPULATIONS = {"t_test", "two_sample_t_test", "goodness_of_fit", "independence"}  # tests of hypotheses
 FORMS = ("standard_error", "interval", "confidence", "population", "receipt")
 
 
 @everything
 def test_every_statistic_takes_a_confidence_and_says_whom_its_interval_is_for(function: Any) -> None:
     parameters = inspect.signature(function).parameters
-    names = ["confidence"] if function.__name__ in OF_POPULATIONS else ["confidence", "population"]
+    of_population = declared(function).gives is TestResult  # a test of a hypothesis is about one always
+    names = ["confidence"] if of_population else ["confidence", "population"]
     for name, default in zip(names, (0.95, False), strict=False):
         assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
         assert parameters[name].default == default
-    assert ("population" in parameters) is (function.__name__ not in OF_POPULATIONS)
+    assert ("population" in parameters) is not of_population
+
+
+@everything
+def test_the_docstring_explains_every_option_in_full(function: Any) -> None:
+    """None refers to those of another statistic, and each that is public says so."""
+    doc, declaration = inspect.getdoc(function) or "", declared(function)
+    assert "As for" not in doc
+    assert "Guarantee\n---------" in doc
+    assert list(inspect.signature(function).parameters) == ["data", *declaration.options]
+    for option in declaration.options.values():
+        assert option.words, option.name
+        assert option.meaning.startswith("Public. ") or option.name in ("function",), option.name
+        assert option.meaning.split()[-1] in doc
 
 
 @everything
 def test_every_result_stands_on_release_and_has_all_its_forms(function: Any) -> None:
-    column = {"column": "name"} if function.__name__ == "key_counts" else {}
-    result = asked(function, private(trust_in("curator", 300)), delta=1e-6, **column)
+    result = asked(function, private(trust_in("curator", 300)), delta=1e-6)
     assert isinstance(result, Release)
     assert hasattr(result, "value") or hasattr(result, "values")
     assert all(hasattr(result, name) for name in FORMS)
@@ -203,10 +271,9 @@ def test_every_result_stands_on_release_and_has_all_its_forms(function: Any) -> 
 @everything
 def test_a_receipt_states_what_the_accountant_finds(function: Any) -> None:
     """At most what was asked for, and by the accountant at that delta."""
-    column = {"column": "name"} if function.__name__ == "key_counts" else {}
-    for most in (0.0, 1e-6) if function.__name__ not in NEED_DELTA else (1e-6,):
+    for most in (0.0, 1e-6) if declared(function).needs_delta is None else (1e-6,):
         data = PrivateData(trust_in("curator", 300), MemoryLedger(Budget(1.0, most)))
-        receipt = asked(function, data, delta=most, **column).receipt
+        receipt = asked(function, data, epsilon=1.0, delta=most).receipt
         assert receipt.delta in (0.0, most)
         assert receipt.epsilon == epsilon(receipt.event, receipt.delta)
         assert 0.9 <= receipt.epsilon <= 1.0
@@ -214,13 +281,12 @@ def test_a_receipt_states_what_the_accountant_finds(function: Any) -> None:
 
 @everything
 def test_an_interval_for_a_population_is_given_or_refused_before_any_charge(function: Any) -> None:
-    if function.__name__ in OF_POPULATIONS:
+    if "population" not in declared(function).options:
         return
-    column = {"column": "name"} if function.__name__ == "key_counts" else {}
     data = private(trust_in("curator", 300))
     refusal: ParameterError | None = None
     try:
-        assert "for the population" in asked(function, data, delta=1e-6, population=True, **column).title
+        assert "for the population" in asked(function, data, delta=1e-6, population=True).title
     except ParameterError as why:
         refusal = why
     if refusal is not None:
@@ -229,20 +295,18 @@ def test_an_interval_for_a_population_is_given_or_refused_before_any_charge(func
         assert data.ledger.balance().certified == 0
 
 
-NAMED = {"grouped": "groups", "key_counts": "texts", "two_sample_t_test": "a second"}  # what one array has not
-OF_ARRAYS = [function for function in statistics() if function.__name__ not in NAMED]
+OF_ARRAYS = [function for function in statistics() if trial_of(function).arrays]
 of_arrays = for_each(OF_ARRAYS)
 
 
 def plain(function: Any) -> Any:
     """Values without a schema: a matrix, for what is asked of several columns."""
-    several = "columns" in inspect.signature(function).parameters
+    several = "columns" in declared(function).options
     return np.random.default_rng(0).normal(5, 3, (300, 2) if several else 300)
 
 
 def public(function: Any) -> dict[str, Any]:
-    names = set(GIVEN) - {"column", "columns", "target"}
-    return {name: GIVEN[name] for name in inspect.signature(function).parameters if name in names}
+    return {name: one for name, one in trial_of(function).options.items() if name not in ("columns", "target")}
 
 
 @of_arrays
@@ -252,11 +316,10 @@ def test_an_array_with_bounds_is_enough(function: Any) -> None:
 
 @everything
 def test_a_data_frame_with_a_schema_is_enough(function: Any) -> None:
-    column = {"column": "name"} if function.__name__ == "key_counts" else {}
-    assert asked(function, pd.DataFrame(table(300)), bounds=SCHEMA, **column).receipt.event
+    assert asked(function, pd.DataFrame(table(300)), bounds=SCHEMA).receipt.event
 
 
-@for_each(one for one in OF_ARRAYS if one.__name__ not in ("bounds", "count"))
+@for_each(one for one in OF_ARRAYS if declared(one).bounds is None and one.__name__ != "count")
 def test_an_array_without_bounds_is_refused_by_all_but_what_finds_bounds_or_reads_no_value(function: Any) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         function(plain(function), **public(function))
@@ -277,36 +340,16 @@ def test_private_data_bring_their_own_bounds(function: Any) -> None:
     assert data.ledger.balance().certified == 0
 
 
-@for_each(one for one in OF_ARRAYS if "columns" in inspect.signature(one).parameters)
+@for_each(one for one in OF_ARRAYS if "columns" in declared(one).options)
 def test_where_no_columns_are_named_all_numbers_are_meant(function: Any) -> None:
     data = private(trust_in("curator", 300))
     assert function(data, **public(function)).receipt.event
 
 
-NAN, INF = float("nan"), float("inf")
-BAD: dict[str, list[Any]] = {
-    "epsilon": [0.0, -1.0, NAN, INF, "one", None],
-    "delta": [-1e-6, 1.0, NAN, "none"],
-    "confidence": [0.0, 1.0, -0.5, 95, NAN, "much"],
-    "column": ["nobody", "", 7],
-    "columns": [("x", "nobody"), ("x", "x"), (), "nobody"],
-    "target": ["nobody", "x", "kind", 7],
-    "by": ["nobody", "x", 7, (), ("kind", "kind")],
-    "where": ["nobody > 3", "", "x >", 7],
-    "edges": [[3], [2, 1], "ab", {"nobody": [0, 1]}],
-    "groups": [("a", "nobody"), ("a",), ("a", "a")],
-    "bins": [0, -3, 2.5, NAN, 2**60, "many"],
-    "blocks": [0, -1, 2.5, "some"],
-    "lower": [NAN, 5.0, "low"],
-    "radius": [0.0, -1.0, NAN, INF, "far"],
-    "projections": [0, 2, 2.5, NAN, 2**60, "some"],
-    "seconds": [0.0, -1.0, NAN],
-}
 MISTAKES = [
     (function, name, value)
     for function in statistics()
-    for name in inspect.signature(function).parameters
-    for value in BAD.get(name, ())
+    for name, value in trial_of(function).mistakes(declared(function))
 ]
 
 
@@ -314,7 +357,7 @@ MISTAKES = [
 def test_a_mistake_is_explained_and_costs_nothing(mistake: tuple[Any, str, Any]) -> None:
     function, name, value = mistake
     data = private(trust_in("curator", 300))
-    beside = {"column": "name"} if function.__name__ == "key_counts" else {"by": "y"} if name == "edges" else {}
+    beside = {"by": "y"} if name == "edges" and "by" in declared(function).options else {}
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
         asked(function, data, **{**beside, name: value})
     assert data.ledger.balance().certified == 0

@@ -20,12 +20,12 @@ from discreet.core.bound import Bound
 from discreet.core.identity import Unidentified, former_identity, former_name, identity, lasting_name
 from discreet.core.neighbors import Neighbors
 from discreet.learners.bayes.gaussian_nb import GaussianNB
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.scalers import StandardScaler
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
 from discreet.questions.block_sum import BlockSum
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema
 from tests.conformance.walk import learners, modules, rooms

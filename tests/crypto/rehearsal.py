@@ -7,14 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from discreet.crypto.framing import split, unlabelled
 from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.masked_sum.agreement import SAID
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.masks import Words
 from discreet.crypto.masked_sum.server import Server, Total
-from discreet.crypto.masked_sum.steps import SAID
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
-from discreet.crypto.messages import Message, Signed
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words
+from discreet.crypto.messages import Message, Signed, split, unlabelled
 from discreet.noise.deterministic import DeterministicBits
 
 NAMES = tuple(f"p{number}" for number in range(12))

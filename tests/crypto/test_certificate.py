@@ -13,27 +13,27 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.x509.oid import NameOID
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import Card, from_pem, is_covered, to_pem
+from discreet.crypto.certificate import PartyCertificate, from_pem, is_covered, to_pem
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 ANN, BOB = (Identity.drawn(name, system_bits()) for name in ("ann", "bob"))
 
 
 def test_a_card_has_the_name_and_the_key() -> None:
-    card = Card.of(ANN)
+    card = PartyCertificate.of(ANN)
     assert (card.name, card.public) == ("ann", ANN.public)
     assert x509.load_der_x509_certificate(card.binary).public_bytes(Encoding.PEM) == card.certificate
 
 
 def test_an_identity_has_one_card() -> None:
     """Else everybody would have to agree on files anew whenever somebody makes a card again."""
-    assert Card.of(ANN) == Card.of(Identity("ann", ANN.secret))
-    assert Card.of(ANN) != Card.of(Identity("anna", ANN.secret))
+    assert PartyCertificate.of(ANN) == PartyCertificate.of(Identity("ann", ANN.secret))
+    assert PartyCertificate.of(ANN) != PartyCertificate.of(Identity("anna", ANN.secret))
 
 
 def test_a_card_is_signed_by_its_owner_and_vouches_for_nobody() -> None:
-    found = x509.load_der_x509_certificate(Card.of(ANN).binary)
+    found = x509.load_der_x509_certificate(PartyCertificate.of(ANN).binary)
     found.verify_directly_issued_by(found)
     assert found.extensions.get_extension_for_class(x509.BasicConstraints).value.ca is False
 
@@ -48,7 +48,7 @@ def test_a_passphrase_covers_the_key_and_nothing_else() -> None:
     assert is_covered(data)
     assert not is_covered(to_pem(ANN))
     assert b"BEGIN PRIVATE KEY" not in data
-    assert Card(data) == Card.of(ANN)
+    assert PartyCertificate(data) == PartyCertificate.of(ANN)
     assert from_pem(data, b"correct horse battery") == ANN
     for wrong, words in ((None, "its key is under a passphrase"), (b"incorrect horse", "under another one")):
         with pytest.raises(ParameterError, match=words):
@@ -57,25 +57,27 @@ def test_a_passphrase_covers_the_key_and_nothing_else() -> None:
 
 def test_a_card_that_is_read_from_a_secret_file_does_not_hold_the_secret() -> None:
     """It might be handed out, or be written into a file for all."""
-    card = Card(to_pem(ANN))
-    assert card == Card.of(ANN)
+    card = PartyCertificate(to_pem(ANN))
+    assert card == PartyCertificate.of(ANN)
     assert b"PRIVATE" not in card.certificate
 
 
 def test_line_ends_and_words_around_a_card_do_not_matter() -> None:
-    plain = Card.of(ANN).certificate
-    assert Card(b"From: ann\r\n" + plain.replace(b"\n", b"\r\n") + b"\r\nbye '''\n") == Card.of(ANN)
+    plain = PartyCertificate.of(ANN).certificate
+    assert PartyCertificate(b"From: ann\r\n" + plain.replace(b"\n", b"\r\n") + b"\r\nbye '''\n") == PartyCertificate.of(
+        ANN
+    )
 
 
 @pytest.mark.parametrize("name", ["a", "Zoë's ward, 2nd floor", "日本", "x" * 64, "é" * 32])
 def test_names_are_kept(name: str) -> None:
-    assert Card.of(Identity(name, ANN.secret)).name == name
+    assert PartyCertificate.of(Identity(name, ANN.secret)).name == name
 
 
 @pytest.mark.parametrize("name", ["x" * 65, "é" * 33, "two\nlines", "\x1b[2J", "nul\0"])
 def test_names_that_a_certificate_or_a_terminal_cannot_hold_are_refused(name: str) -> None:
     with pytest.raises(ParameterError, match="64 bytes at most"):
-        Card.of(Identity(name, ANN.secret))
+        PartyCertificate.of(Identity(name, ANN.secret))
 
 
 def certificate(key: object, *names: str, public: object = None) -> bytes:
@@ -92,8 +94,8 @@ NO_CARDS = {
     "nothing": b"",
     "no PEM": b"ann",
     "a key alone": KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
-    "half of one": Card.of(ANN).certificate[:200],
-    "garbled": Card.of(ANN).certificate.replace(b"M", b"N", 1),
+    "half of one": PartyCertificate.of(ANN).certificate[:200],
+    "garbled": PartyCertificate.of(ANN).certificate.replace(b"M", b"N", 1),
     "another kind of key": certificate(ec.generate_private_key(ec.SECP256R1()), "ann"),
     "no name": certificate(KEY),
     "two names": certificate(KEY, "ann", "bob"),
@@ -106,7 +108,7 @@ NO_CARDS = {
 @pytest.mark.parametrize("wrong", NO_CARDS)
 def test_what_is_no_card_is_refused(wrong: str) -> None:
     with pytest.raises(ParameterError):
-        Card(NO_CARDS[wrong])
+        PartyCertificate(NO_CARDS[wrong])
 
 
 def pem(key: Ed25519PrivateKey | rsa.RSAPrivateKey, password: bytes | None = None) -> bytes:
@@ -118,11 +120,11 @@ def pem(key: Ed25519PrivateKey | rsa.RSAPrivateKey, password: bytes | None = Non
     ("data", "words"),
     [
         (b"", "no private key"),
-        (Card.of(ANN).certificate, "no private key"),
-        (pem(KEY, b"password") + Card.of(ANN).certificate, "its key is under a passphrase"),
-        (pem(rsa.generate_private_key(65537, 2048)) + Card.of(ANN).certificate, "not an Ed25519 key"),
+        (PartyCertificate.of(ANN).certificate, "no private key"),
+        (pem(KEY, b"password") + PartyCertificate.of(ANN).certificate, "its key is under a passphrase"),
+        (pem(rsa.generate_private_key(65537, 2048)) + PartyCertificate.of(ANN).certificate, "not an Ed25519 key"),
         (pem(KEY), "cannot be read"),
-        (pem(KEY) + Card.of(BOB).certificate, "of another key"),
+        (pem(KEY) + PartyCertificate.of(BOB).certificate, "of another key"),
     ],
 )
 def test_what_is_no_identity_is_refused(data: bytes, words: str) -> None:
@@ -132,4 +134,4 @@ def test_what_is_no_identity_is_refused(data: bytes, words: str) -> None:
 
 def test_nothing_shows_the_secret() -> None:
     assert ANN.secret.hex() not in repr(ANN)
-    assert "PRIVATE" not in repr(Card(to_pem(ANN)))
+    assert "PRIVATE" not in repr(PartyCertificate(to_pem(ANN)))

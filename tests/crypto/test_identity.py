@@ -6,8 +6,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import BadSignature, UnknownParty
 from discreet.crypto.identity import FIELD, SMALL_ORDER, Identity, Roster
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.system_bits import system_bits
 
 ANN, BOB = (Identity.drawn(name, DeterministicBits(seed)) for seed, name in enumerate(("ann", "bob")))
 ROSTER = Roster.of([ANN, BOB])

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,17 +9,28 @@ from hypothesis import strategies as st
 from discreet.core.errors import ParameterError
 from discreet.crypto import messages
 from discreet.crypto.errors import BadSignature, Malformed, OutOfOrder, UnknownParty
-from discreet.crypto.framing import framed
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.messages import Message, Seen, Signed
+from discreet.crypto.messages import (
+    Message,
+    ReplayGuard,
+    Signed,
+    framed,
+    labelled,
+    listed,
+    split,
+    text,
+    unframed,
+    unlabelled,
+    unlisted,
+)
 from discreet.noise.deterministic import DeterministicBits
 
 ANN, BOB = (Identity.drawn(name, DeterministicBits(seed)) for seed, name in enumerate(("ann", "bob")))
 ROSTER = Roster.of([ANN, BOB])
 MESSAGE = Message("r1", "ann", "keys", b"body")
 SIGNED = MESSAGE.signed(ANN)
-
 name = st.text(min_size=1, max_size=8).filter(lambda text: text.isprintable())
+fields = st.lists(st.binary(max_size=20), max_size=6)
 
 
 @given(name, name, st.binary(max_size=30))
@@ -103,7 +116,7 @@ def said(kind: str, sender: str = "ann", round: str = "r1") -> Message:
 
 
 def test_steps_are_taken_once_and_in_order() -> None:
-    seen = Seen("r1", "keys", "shares", "masked")
+    seen = ReplayGuard("r1", "keys", "shares", "masked")
     for kind in seen.kinds:
         seen.admit(said(kind))
         for before in seen.kinds[: seen.kinds.index(kind) + 1]:
@@ -114,7 +127,7 @@ def test_steps_are_taken_once_and_in_order() -> None:
 
 
 def test_no_step_is_left_out() -> None:
-    seen = Seen("r1", "keys", "shares")
+    seen = ReplayGuard("r1", "keys", "shares")
     with pytest.raises(OutOfOrder, match="keys is due"):
         seen.admit(said("shares"))
     with pytest.raises(OutOfOrder, match="keys is due"):
@@ -123,11 +136,11 @@ def test_no_step_is_left_out() -> None:
 
 def test_another_round_is_refused() -> None:
     with pytest.raises(OutOfOrder, match="belongs to round 'r0'"):
-        Seen("r1", "keys").admit(said("keys", round="r0"))
+        ReplayGuard("r1", "keys").admit(said("keys", round="r0"))
 
 
 def test_senders_do_not_wait_for_one_another() -> None:
-    seen = Seen("r1", "keys", "shares")
+    seen = ReplayGuard("r1", "keys", "shares")
     seen.admit(said("keys"))
     seen.admit(said("shares"))
     with pytest.raises(OutOfOrder, match="keys is due"):
@@ -136,7 +149,57 @@ def test_senders_do_not_wait_for_one_another() -> None:
 
 
 def test_what_goes_wrong_is_not_remembered() -> None:
-    seen = Seen("r1", "keys")
+    seen = ReplayGuard("r1", "keys")
     with pytest.raises(ZeroDivisionError), seen.admitting(said("keys")):
         raise ZeroDivisionError
     seen.admit(said("keys"))
+
+
+@given(fields)
+def test_fields_come_back(some: list[bytes]) -> None:
+    assert unframed(framed(*some)) == some
+
+
+@given(fields, fields)
+def test_different_fields_give_different_bytes(some: list[bytes], others: list[bytes]) -> None:
+    assert (framed(*some) == framed(*others)) == (some == others)
+
+
+@given(st.binary(max_size=60))
+def test_bytes_are_read_in_one_way_or_refused(data: bytes) -> None:
+    with contextlib.suppress(Malformed):
+        assert framed(*unframed(data)) == data
+
+
+@given(st.lists(st.binary(max_size=9), min_size=1, max_size=3), st.data())
+def test_a_cut_is_noticed(some: list[bytes], data: st.DataObject) -> None:
+    """Unless it falls between two fields, where the number of fields tells."""
+    whole = framed(*some)
+    cut = whole[: data.draw(st.integers(1, len(whole) - 1))]
+    with pytest.raises(Malformed):
+        split(cut, len(some))
+
+
+@given(st.dictionaries(st.text(max_size=5), st.binary(max_size=9), max_size=5))
+def test_labels_come_back(some: dict[str, bytes]) -> None:
+    assert unlabelled(labelled(some)) == some
+    assert unlisted(listed(some)) == list(some)
+
+
+def test_labels_and_fields_must_pair_up() -> None:
+    for data in (b"", framed(listed(["a", "b"]), b"1"), framed(listed(["a"]), b"1", b"2"), framed(listed([]), b"1")):
+        with pytest.raises(Malformed, match="names for"):
+            unlabelled(data)
+
+
+def test_a_name_does_not_come_twice() -> None:
+    with pytest.raises(Malformed, match="twice"):
+        unlisted(listed(["a", "b", "a"]))
+    with pytest.raises(Malformed, match="twice"):
+        unlabelled(framed(listed(["a", "a"]), b"1", b"2"))
+
+
+def test_names_are_text() -> None:
+    assert text("é".encode()) == "é"
+    with pytest.raises(Malformed, match="UTF-8"):
+        text(b"\xff")

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor, nn
 
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.clipped_sum import clipped_sum
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
+from tests.deep.asked import sums_of
 
 CHUNK = 256
 PLAN = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 1, 1.0, 100.0)
@@ -63,9 +64,9 @@ def first_output(given: Tensor, wanted: Tensor) -> Tensor:
 def summed(lengths: Tensor, **how: Any) -> float:
     """The sum of a step that looks at all records, before noise."""
     data = PrivateTensors(lengths[:, None], torch.ones(len(lengths)), Budget(1e4, 1e-5))
-    asked = NoisyGradients(nn.Linear(1, 1, bias=False), first_output, data, PLAN, CHUNK, **how)
+    asked = SampledGradient(nn.Linear(1, 1, bias=False), first_output, data, PLAN, CHUNK, **how)
     asked.rehearse()
-    return float(asked._sums(data._chunks(PLAN.sample, CHUNK, torch.device("cpu")))["weight"])
+    return float(sums_of(asked, CHUNK)["weight"])
 
 
 @pytest.mark.parametrize("chunks", [8, 128])

@@ -19,8 +19,8 @@ from discreet.graphs.graph_data import graph_data
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.count import count_of
-from discreet.questions.graphs.whole_graph import WholeGraph
+from discreet.questions.columns.total import count_of
+from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.private_graph import PrivateGraph

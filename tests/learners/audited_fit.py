@@ -13,9 +13,9 @@ from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.vectors.gram import Gram
+from discreet.questions.vectors.directed_products import Gram
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import Spread
-from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData

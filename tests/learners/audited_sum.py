@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Answer
 from discreet.core.bound import ORDER, Norm
 from discreet.core.events import GaussianLoss
@@ -17,7 +17,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.question import BoundedSum
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 
 RUNS = 20_000
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
 from discreet.core.grid import Array

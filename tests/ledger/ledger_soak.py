@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from discreet.core.errors import BudgetExceeded, Dangling
+from discreet.core.errors import BudgetExceeded, UncommittedCharge
 from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.ledger import Committed, Reservation
 from discreet.ledger.sqlite_ledger import SqliteLedger
@@ -152,7 +152,7 @@ def replay_some(ledger: SqliteLedger, released: dict[str, str], dangling: list[s
     for key in dangling[-3:]:
         try:
             ledger.reserve(EVENT, "soak", request=key, key=key)
-        except Dangling:
+        except UncommittedCharge:
             continue
         raise AssertionError(f"{key} was charged by a worker that died, and is free again")
     assert ledger.head == before

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import Dangling, KeyReused, LedgerBroken, LedgerError, NotPermitted
+from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, NotPermitted, UncommittedCharge
 from discreet.core.events import PureLoss
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Neighbors
@@ -66,11 +66,11 @@ def test_only_one_of_sixteen_takes_it_up(ledger: BookLedger) -> None:
     def taken(_: int) -> str:
         try:
             return type(asked(ledger)).__name__
-        except Dangling:
-            return "Dangling"
+        except UncommittedCharge:
+            return "UncommittedCharge"
 
     with ThreadPoolExecutor(16) as pool:
-        assert sorted(pool.map(taken, range(16))) == ["Dangling"] * 15 + ["Reservation"]
+        assert sorted(pool.map(taken, range(16))) == ["Reservation", *["UncommittedCharge"] * 15]
 
 
 def test_who_failed_can_no_longer_commit(ledger: BookLedger) -> None:
@@ -91,7 +91,7 @@ def test_another_request_does_not_get_it_and_a_silent_death_leaves_it_spent(ledg
     with pytest.raises(KeyReused):
         asked(ledger, "another question")
     asked(ledger)  # and dies
-    with pytest.raises(Dangling):
+    with pytest.raises(UncommittedCharge):
         asked(ledger)
 
 

@@ -15,12 +15,12 @@ from discreet.accounting.filters.union import chosen
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
-    Dangling,
     KeyReused,
     LedgerError,
     NotPermitted,
     ParameterError,
     Unaccountable,
+    UncommittedCharge,
 )
 from discreet.core.events import (
     ApproximateLoss,
@@ -37,9 +37,8 @@ from discreet.core.events import (
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.account_state import AccountState
-from discreet.ledger.ledger_view import verify
+from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
 
 ADD_REMOVE, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE
 
@@ -75,7 +74,7 @@ def test_a_dangling_reservation_stays_spent_and_its_key_asks_in_vain(ledger: Sql
     asked(ledger, PureLoss(0.75), key="k")
     ledger.close()
     again = SqliteLedger.open(path)
-    with pytest.raises(Dangling, match="new key"):
+    with pytest.raises(UncommittedCharge, match="new key"):
         again.reserve(PureLoss(0.75), "a question", request="q", key="k")
     assert [entry.committed for entry in again.entries()] == [False]
     with pytest.raises(BudgetExceeded):

@@ -20,11 +20,10 @@ from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Neighbors
-from discreet.ledger.anchor import Anchor, Mark
+from discreet.ledger.anchor import Anchor, AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, canonical, seal
-from discreet.ledger.ledger_view import verify
+from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
 
 RESULT = b"r" * 3000
 
@@ -65,7 +64,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
             change(fields)
             before = seal(before, canonical(fields))
             db.execute("update entry set body = ?, hash = ? where number = ?", (canonical(fields), before, number))
-    Anchor(path.with_name(path.name + ".head")).create(Mark(number, before))
+    Anchor(path.with_name(path.name + ".head")).create(AnchoredHead(number, before))
 
 
 def refuses(path: Path, why: str) -> None:
@@ -287,9 +286,9 @@ def test_an_anchor_that_lags_is_no_alarm(path: Path) -> None:
     with SqliteLedger.open(path) as ledger:
         first = ledger.entries()[0]
         anchor = Anchor(path.with_name(path.name + ".head"))
-        anchor.create(Mark(first.number, first.head))
+        anchor.create(AnchoredHead(first.number, first.head))
         newest = charged(ledger, "d")
-        assert anchor.read() == Mark(newest.number, newest.head)
+        assert anchor.read() == AnchoredHead(newest.number, newest.head)
 
 
 def test_a_torn_write_of_the_anchor_leaves_the_line_before(path: Path) -> None:

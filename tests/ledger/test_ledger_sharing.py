@@ -100,7 +100,7 @@ def test_one_key_from_many_threads_is_charged_once(path: str) -> None:
 
     with ThreadPoolExecutor(16) as pool:
         kinds = [kind.__name__ for kind in pool.map(ask, range(16))]
-    assert sorted(kinds) == ["Dangling"] * 15 + ["Reservation"]
+    assert sorted(kinds) == ["Reservation", *["UncommittedCharge"] * 15]
     assert first.balance().certified == 0.5
 
 

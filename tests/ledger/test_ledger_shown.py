@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
 from discreet.core.answer import Records
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted
@@ -23,10 +23,9 @@ from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.ledger import book_ledger, chain
 from discreet.ledger.account_state import AccountState
-from discreet.ledger.ledger_view import verify
+from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit

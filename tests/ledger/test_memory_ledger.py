@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from scipy.stats import norm
 
-from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
-    Dangling,
     KeyReused,
     LedgerError,
     NotPermitted,
     Unaccountable,
+    UncommittedCharge,
 )
 from discreet.core.events import (
     ApproximateLoss,
@@ -182,7 +182,7 @@ def test_a_balance_reads_as_what_is_used() -> None:
 def test_a_committed_key_is_replayed_a_dangling_one_is_not_and_another_request_is_refused() -> None:
     account = MemoryLedger(Budget(1.0))
     paid = planned(account, PureLoss(1.0), key="k")
-    with pytest.raises(Dangling):
+    with pytest.raises(UncommittedCharge):
         planned(account, PureLoss(1.0), key="k")
     first = account.commit(paid, b"model")
     again = account.reserve(PureLoss(1.0), "a fit", request="fit", key="k")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded
 from discreet.core.events import (

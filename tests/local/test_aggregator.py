@@ -16,11 +16,10 @@ from discreet.local import aggregator
 from discreet.local.aggregator import MAGIC, Aggregator
 from discreet.local.attributes.fake_data import FakeData
 from discreet.local.attributes.sampled_attribute import SampledAttribute
-from discreet.local.means.half_sphere import HalfSphereVector
-from discreet.local.means.piecewise import PiecewiseReport
-from discreet.local.oracles.count_mean_sketch import CountMeanSketch
+from discreet.local.means.hybrid_report import PiecewiseReport
+from discreet.local.means.privunit_vector import DuchiVector
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
-from discreet.local.oracles.hadamard_sketch import HadamardSketch
+from discreet.local.oracles.sketch import CountMeanSketch, HadamardSketch
 from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.walk import for_each, randomizers
@@ -123,7 +122,7 @@ def test_a_tally_is_loaded_only_if_reports_may_add_up_to_it(kind: Any) -> None:
         (PiecewiseReport(1.0), [0, 1, 1]),
         (PiecewiseReport(1.0), [1024, 1, 0]),
         (PiecewiseReport(1.0), [0, 0, 2**22]),
-        (HalfSphereVector(1.0, size=2), [2**40, 0]),
+        (DuchiVector(1.0, size=2), [2**40, 0]),
     ],
     ids=str,
 )

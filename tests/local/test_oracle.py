@@ -11,8 +11,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.local.aggregator import Aggregator
 from discreet.local.oracle import Oracle
-from discreet.local.oracles.code_oracle import CodeOracle
-from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
+from discreet.local.oracles.generalized_randomized_response import CodeOracle, GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
 from discreet.local.oracles.unary_encoding import OptimizedUnary

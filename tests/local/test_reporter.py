@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
-from discreet.local.means.half_sphere import HalfSphereVector
-from discreet.local.means.hybrid import HybridReport
+from discreet.local.means.hybrid_report import HybridReport
+from discreet.local.means.privunit_vector import DuchiVector
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.reporter import Reporter
 
@@ -130,7 +130,7 @@ def test_the_account_is_its_owners_alone_and_is_not_forgotten(tmp_path: Path) ->
 
 
 def test_values_are_known_by_what_their_report_depends_on() -> None:
-    vectors = HalfSphereVector(1.0, 2000, 100.0)
+    vectors = DuchiVector(1.0, 2000, 100.0)
     up = np.zeros(2000)
     up[1000] = 1.0
     device = Reporter(vectors, budget=2.0)

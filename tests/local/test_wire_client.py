@@ -18,8 +18,7 @@ import pytest
 
 from discreet.local import miss_chance, wire_client
 from discreet.local.oracle import Oracle
-from discreet.local.oracles.code_oracle import CodeOracle
-from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
+from discreet.local.oracles.generalized_randomized_response import CodeOracle, GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
 from discreet.local.protocol import published, randomizer_of

@@ -13,12 +13,12 @@ import torch
 
 import discreet
 from discreet import Budget, PrivateData, Schema, learners
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.events import PureLoss
 from discreet.deep import PrivateTensors, Trainer, TrainingPlan
 from discreet.graphs import graph_data, publish_network, utility_against_truth
 from discreet.local import Aggregator, frequency_oracle
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential import series_of_people
 
 

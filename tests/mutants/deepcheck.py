@@ -36,10 +36,10 @@ MUTANTS = [
         ("        if len(places) < 2:\n            return places\n", "        return places\n"),
     ),
     *of(
-        "deep/training/noisy_gradients",
+        "deep/questions/sampled_gradient",
         ("        self._state.renew()\n", ""),
         (
-            "with secret_draws(self._data.bits, self._device):\n            sums",
+            "with secret_draws(shown.bits, self._device):\n            sums",
             "with nullcontext():\n            sums",
         ),
         ("return self.clip, self.most, self._chunk", "return self.most, self._chunk"),
@@ -56,7 +56,7 @@ MUTANTS = [
         "deep/training/trainer",
         ("or not 0 <= done <= self.plan.steps", "or not done <= self.plan.steps"),
         ("or not 0 <= done <= self.plan.steps", "or done < 0"),
-        ('        self._gradients.check_state(checkpoint["gradients"])\n', ""),
+        ('        self._gradient.check_state(checkpoint["gradients"])\n', ""),
         tests="deep/training/test_trainer.py",
     ),
     *of(

@@ -9,7 +9,31 @@ FAIR = "deep/fair/test_fair_classifier.py::test_"
 LOCAL = "local/means/test_one_pass_sgd.py"
 
 MUTANTS = [
-    *of("trust/run", ("if answer.rows != 1 or answer.neighbors is not Neighbors.ADD_REMOVE:", "if False:")),
+    *of(
+        "deep/questions/records_as_tensors",
+        ("if view.unit.rows != 1 or view.neighbors is not Neighbors.ADD_REMOVE:", "if False:"),
+        ("found is None or found[0] is not held", "found is None"),
+        ("found is None or found[0] is not held", "True"),
+        tests="deep/questions/test_sampled_gradient.py",
+    ),
+    *of(
+        "core/inherited_docs",
+        ("found |= {name: text for name, text in one.items() if name not in found}", "found |= one"),
+        ("docs = [vars(one).get(WRITTEN, one.__doc__) for one", "docs = [one.__doc__ for one"),
+        ("for name in signature if name in known}", "for name in known}"),
+    ),
+    *of(
+        "local/means/vector_report",
+        ("reports.shape[1:] != (self.numbers,)", "False"),
+        ("if wrong := self.misfit(reports):", 'if wrong := "":'),
+        tests="local/subspaces/test_product_report.py local/means/test_privunit_vector.py",
+    ),
+    *of(
+        "local/attributes/sampled_attribute",
+        ("if any(len(person) != attributes for person in values):", "if False:"),
+        ("if not 2 <= len(self.domains) <= MOST_ATTRIBUTES:", "if False:"),
+        tests="local/attributes/test_sampled_attribute.py local/attributes/test_fake_data.py",
+    ),
     *of(
         "fitting/private_estimator",
         ('for name in ("bounds", "classes", "target_bounds"):', 'for name in ("bounds",):'),
@@ -21,8 +45,11 @@ MUTANTS = [
         tests=f"{FAIR}a_pipeline_and_a_search_end_with_it_and_keep_the_groups_apart",
     ),
     *of(
-        "deep/models/private_mlp",
-        ("PrivateTensors(*tensors, self.budget, bits=bits)", "PrivateTensors(*tensors, self.budget)"),
+        "deep/questions/records_as_tensors",
+        (
+            "TensorsView(*self._of(view), view.bits)",
+            'TensorsView(*self._of(view), __import__("discreet.noise.system_bits", fromlist=["bits"]).system_bits())',
+        ),
         tests=f"{MLP}samples_and_noise_come_from_the_bits_of_the_curator",
     ),
     *of(

@@ -13,7 +13,8 @@ MUTANTS = [
         ('return f"{OWN}:{value.__qualname__}"', 'return f"{value.__module__}:{value.__qualname__}"'),
         ("if isinstance(value, FunctionType):\n        return f", "if False:\n        return f"),
         ("({', '.join(_parameters(value.__code__))})", ""),
-        ("{SUBROOM.sub(f'{OWN}.learners.', value.__module__)}", "{value.__module__}"),
+        ('SUBROOM.sub(f"{OWN}.learners.", value.__module__)', "value.__module__"),
+        ("if file else f", "if False else f"),
         ('self._all("cached", value.__wrapped__)', 'self._all("cached", value.__name__)'),
     ),
     *of(

@@ -56,7 +56,7 @@ MUTANTS = [
         "test_a_block_takes_its_processor_time_whether_it_answers_fails_or_does_neither",
     ),
     *of(
-        "trust/isolation/system_calls",
+        "trust/isolation/walls",
         ("1, EQUALS, 129)", "1, HAS, 128)"),
         tests="trust/isolation/test_isolated.py::test_calls_about_others_are_refused",
     ),

@@ -9,7 +9,7 @@ RAISED = "accounting/test_raised_filters.py"
 
 MUTANTS = [
     *of(
-        "deep/training/noisy_gradients",
+        "deep/questions/sampled_gradient",
         (
             "sums[name] + one if sums else one for name, one in fine",
             "(sums[name].float() + one.float()).double() if sums else one for name, one in fine",
@@ -17,7 +17,7 @@ MUTANTS = [
         tests=f"{SUMS}ties_of_float32_add_up_to_nothing",
     ),
     *of(
-        "deep/noise/noisy_sum",
+        "deep/noise/fine_grid",
         ("return in_steps(sums, fine_grid(sensitivity).step)", "return in_steps(sums.bfloat16(), 2.0**-30)"),
         tests=f"{SUMS}ties_of_bfloat16_add_up_to_nothing",
     ),
@@ -42,7 +42,7 @@ MUTANTS = [
         tests="trust/sources/test_file.py::test_four_threads_that_open_one_parquet_file_together_all_read_it",
     ),
     *of(
-        "trust/curators_view",
+        "trust/curator",
         ("        return found\n\n    @property", "        return self._listing\n\n    @property"),
         tests="trust/test_forks.py::test_no_thread_is_given_the_lists_of_another",
     ),

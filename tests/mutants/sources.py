@@ -50,7 +50,7 @@ MUTANTS = [
         tests="trust/test_failed_source.py trust/sources/test_query.py",
     ),
     *of(
-        "trust/sources/columns/postgres_types",
+        "trust/sources/query",
         ('MISREAD = ("money", "oid", "regproc")', 'MISREAD = ("oid", "regproc")'),
         ("opaque and not _is_text(kind, answered)", "False"),
         ("return bool(sent) and all(sent)", "return False"),
@@ -107,5 +107,5 @@ MUTANTS = [
         ("most = max(found, 0.0) + noise", "most = max(found, 0.0)"),
         tests="statistics/hypotheses/test_chi_square.py",
     ),
-    *of("graphs/laplacian", ("high=max(float(high) - padding, 0.0)", "high=max(float(high), 0.0)")),
+    *of("graphs/laplacian_sketch", ("high=max(float(high) - padding, 0.0)", "high=max(float(high), 0.0)")),
 ]

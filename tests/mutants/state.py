@@ -57,7 +57,7 @@ MUTANTS = [
     ),
     *of("trust/permit", ("    @exclusive\n    def __exit__", "    def __exit__"), tests=WALK),
     *of(
-        "trust/curators_view",
+        "trust/curator",
         ("        return found\n\n    @property", "        return self._listing\n\n    @property"),
         tests="conformance/test_caches.py::test_no_thread_is_given_what_another_has_put_into_a_cache",
     ),

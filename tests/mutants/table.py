@@ -23,7 +23,7 @@ MUTANTS = [
         tests="graphs/test_graph_data.py",
     ),
     *of(
-        "questions/graphs/edge_bound",
+        "questions/graphs/graph_statistic",
         ("math.sqrt(2 * reach)", "math.sqrt(reach)"),
         ("return self.radius * reach", "return self.radius"),
     ),
@@ -75,12 +75,12 @@ MUTANTS = [
         audits=("PlacedGroups",),
     ),
     *of(
-        "questions/graphs/community_edges",
+        "questions/graphs/edge_sums",
         ('Bound("l1", 3.0, nonnegative=True)', 'Bound("l1", 2.0, nonnegative=True)'),
         ("across = (own[pair[:, 0]] != own[pair[:, 1]]) * nodes", "across = 0 * pair[:, 0]"),
     ),
     *of(
-        "graphs/publishing/publish",
+        "graphs/publishing/publish_network",
         ("self.degrees.event, self.groups(2).event,", "self.degrees.event,"),
         ("return DiscreteLaplace(1 / self.part(EDGES))", "return DiscreteLaplace(1 / self.epsilon)"),
     ),
@@ -138,7 +138,7 @@ MUTANTS = [
         ("np.trunc(values *", "np.rint(values *"),
         ("[1] - CELLS)", "[1] - CELLS + 40)"),
     ),
-    *of("core/rounding", ("math.inf", "-math.inf"), tests="core/test_bound.py core/test_grid.py core/test_answer.py"),
+    *of("core/grid", ("math.inf", "-math.inf"), tests="core/test_bound.py core/test_grid.py core/test_answer.py"),
     *of(
         "questions/question",
         ("self.grid.cut(self.bound.clip(self.of(records)))", "self.grid.cut(self.of(records))"),
@@ -162,7 +162,7 @@ MUTANTS = [
         ),
     ),
     *of(
-        "noise/exponential",
+        "noise/laplace",
         ("return k / self.scale", "return k / self.scale * 0.95"),
         ("    sides = 1", "    sides = 2"),
     ),
@@ -190,7 +190,7 @@ MUTANTS = [
         ('np.argsort(places, kind="stable")', "np.arange(n)"),
     ),
     *of(
-        "noise/bits",
+        "noise/system_bits",
         ("own.process != process or", "False or"),
         ("own.stream.spent >= KEY_LIFE", "False"),
         ("return SystemBits, ()", "return (lambda: self), ()"),
@@ -206,19 +206,25 @@ MUTANTS = [
     ),
     *of(
         "mechanisms/additive/laplace",
-        ('norm: ClassVar[Norm] = "l1"', 'norm: ClassVar[Norm] = "l2"'),
+        (
+            'norm: ClassVar[Norm] = "l1"\n    law: ClassVar[ErrorLaw] = LaplaceError()',
+            'norm: ClassVar[Norm] = "l2"\n    law: ClassVar[ErrorLaw] = LaplaceError()',
+        ),
         audits=("Laplace",),
     ),
     *of(
         "mechanisms/additive/gaussian",
-        ('norm: ClassVar[Norm] = "l2"', 'norm: ClassVar[Norm] = "linf"'),
+        (
+            'GaussianLoss(multiplier=1.1)\n    """\n\n    norm: ClassVar[Norm] = "l2"',
+            'GaussianLoss(multiplier=1.1)\n    """\n\n    norm: ClassVar[Norm] = "linf"',
+        ),
         audits=("Gaussian",),
     ),
     *of(
-        "mechanisms/additive/discrete_gaussian",
+        "mechanisms/additive/gaussian",
         ("upwards(1 / (2 * Fraction(self.multiplier) ** 2))", "upwards(1 / (4 * Fraction(self.multiplier) ** 2))"),
     ),
-    *of("mechanisms/additive/discrete_laplace", ("upwards(1 / Fraction(", "upwards(0.9 / Fraction(")),
+    *of("mechanisms/additive/laplace", ("upwards(1 / Fraction(", "upwards(0.9 / Fraction(")),
     *of(
         "mechanisms/additive/bounded_noise",
         ("rounded_bounded(bits, shape, RADIUS * scale", "rounded_bounded(bits, shape, 3 * scale"),
@@ -227,18 +233,15 @@ MUTANTS = [
     ),
     *of(
         "mechanisms/selection/exponential",
-        ("multiplier = (1 if answer.monotone else 2) / Fraction", "multiplier = 1 / Fraction"),
+        ("return (1 if answer.monotone else 2) / Fraction", "return 1 / Fraction"),
         ("width = Fraction(epsilon) ** 2 / 8", "width = Fraction(epsilon) ** 2 / 16"),
         ("initial=-(2**61)), -FARTHEST)", "initial=-(2**61)), -1)"),
         audits=("Exponential",),
     ),
     *of(
-        "mechanisms/selection/top_k",
-        (
-            "(1 if answer.monotone else 2) / Fraction(self.epsilon / self.count)",
-            "1 / Fraction(self.epsilon / self.count)",
-        ),
-        ("/ Fraction(self.epsilon / self.count)", "/ Fraction(self.epsilon)"),
+        "mechanisms/selection/exponential",
+        ("_multiplier(answer, self.epsilon / self.count)", "_multiplier(answer, self.epsilon / self.count) / 2"),
+        ("_multiplier(answer, self.epsilon / self.count)", "_multiplier(answer, self.epsilon)"),
         ("-np.inf, axis=-1)", "0.0, axis=-1)"),
         audits=("TopK",),
     ),
@@ -274,7 +277,7 @@ MUTANTS = [
         tests="mechanisms/ranks/test_rank_grid.py mechanisms/ranks/test_quantile.py",
         audits=("Quantile", "Quantiles"),
     ),
-    *of("mechanisms/ranks/quantile", ("behind == 0 or Size(1", "True or Size(1"), audits=("Quantile",)),
+    *of("mechanisms/ranks/quantile", ("behind == 0 or StretchWeight(1", "True or Size(1"), audits=("Quantile",)),
     *of(
         "mechanisms/ranks/quantiles",
         ("parted=level > 0)", "parted=False)"),
@@ -343,7 +346,7 @@ MUTANTS = [
         audits=("QueryBoosting",),
     ),
     *of(
-        "mechanisms/online/weighted_histogram",
+        "mechanisms/online/multiplicative_weights",
         ("self.shares.sum(axis=-1) + factor * now", "1 + factor * now"),
     ),
     *of(
@@ -380,7 +383,7 @@ MUTANTS = [
         audits=("ProposeTestRelease",),
     ),
     *of(
-        "mechanisms/ranks/order_statistic",
+        "mechanisms/ranks/rank_grid",
         ("-(-self._parts // RANK), 1), len", "self._parts // RANK, 1), len"),
         ('side="right"), first)', 'side="left"), first)'),
         ("last, padded = max(first, 1),", "last, padded = max(first - 1, 0),"),
@@ -402,7 +405,7 @@ MUTANTS = [
         audits=("SmoothStudent", "SmoothLaplace", "SmoothGaussian"),
     ),
     *of(
-        "mechanisms/additive/shifted_noise_loss",
+        "mechanisms/stable/smooth_sensitivity",
         ("math.exp(-(epsilon + beta) / math.expm1(beta))", "math.exp(-epsilon / math.expm1(beta))"),
         ("edge = math.sqrt(2 * (epsilon + beta)", "edge = math.sqrt(2 * (epsilon + 2 * beta)"),
         ("(epsilon / slide + side * slide / 2", "(epsilon / slide + side * slide"),
@@ -441,7 +444,7 @@ MUTANTS = [
         audits=("JohnsonLindenstrauss",),
     ),
     *of(
-        "mechanisms/vectors/gaussian_weights",
+        "mechanisms/vectors/johnson_lindenstrauss",
         ("return EXACT_BITS - BATCH_BITS - self.cells", "return EXACT_BITS - self.cells"),
         ("(fewer - 1, self.width)", "(fewer, self.width)"),
     ),
@@ -476,13 +479,13 @@ MUTANTS = [
         audits=("ObjectivePerturbation",),
     ),
     *of(
-        "mechanisms/learning/tilted_loss",
+        "mechanisms/learning/objective_perturbation",
         ("part = shift * k / units", "part = shift * k / units / 2"),
         ("LossTable(first, (1 - tails[0]", "LossTable(0, (1 - tails[0]"),
         tests="mechanisms/learning/test_objective_perturbation.py",
     ),
     *of(
-        "mechanisms/learning/output_perturbation",
+        "mechanisms/learning/perturbation",
         ("times(self.rows), self.neighbors)", "times(1), self.neighbors)"),
         audits=("OutputPerturbation",),
     ),
@@ -490,7 +493,7 @@ MUTANTS = [
         "mechanisms/learning/perturbation",
         ("return self.penalty * self.radius**2", "return self.penalty * self.radius"),
         ("if records.rows > self.rows or", "if"),
-        tests="mechanisms/learning/test_objective_perturbation.py mechanisms/learning/test_output_perturbation.py",
+        tests="mechanisms/learning/test_objective_perturbation.py mechanisms/learning/test_perturbation.py",
     ),
     *of(
         "mechanisms/learning/penalized_loss",
@@ -499,7 +502,7 @@ MUTANTS = [
         ("after, now = points - slopes / self._steepest", "after, now = points + slopes / self._steepest"),
     ),
     *of(
-        "questions/gradients/squared_loss",
+        "questions/gradients/signed_records",
         ("(2 * targets * math.sqrt(size) + size)", "(2 * math.sqrt(size) + size)"),
         ("twice = np.where(first == second, 1.0, 2.0)", "twice = np.where(first == second, 1.0, 1.0)"),
         ("rows[np.isnan(records).any(axis=1)] = 0.0", "rows[np.isnan(records).all(axis=1)] = 0.0"),
@@ -522,25 +525,25 @@ MUTANTS = [
         ("Budget((1 - SHARE) * budget.epsilon", "Budget(budget.epsilon"),
     ),
     *of(
-        "mechanisms/shares/gaussian_share",
+        "mechanisms/additive/gaussian",
         ("scale * (1 + grown) / math.sqrt(self.honest)", "scale * (1 + grown) / self.honest"),
         ("share < LEAST or", "False or"),
     ),
     *of(
-        "mechanisms/shares/laplace_share",
+        "mechanisms/additive/laplace",
         ("return own.steps + up - down", "return own.steps + up"),
         ("return least * (1 + grown)", "return least * (1 - grown)"),
         ("polya(bits, own.steps.shape, scale, self.honest)", "polya(bits, own.steps.shape, scale, self.honest + 1)"),
     ),
     # accounting
     *of(
-        "accounting/gaussian",
+        "accounting/closed_forms",
         ("x = epsilon / mu - mu / 2", "x = epsilon / mu - mu"),
         ("epsilon + float(log_ndtr(-x - mu))", "float(log_ndtr(-x - mu))"),
         ("        if excess(root) <= 0:\n", "        if True:\n"),
     ),
     *of(
-        "accounting/laplace",
+        "accounting/closed_forms",
         ("-math.expm1(-beyond / 2)", "-math.expm1(-beyond)"),
         ("-2 * Fraction(math.log1p", "-3 * Fraction(math.log1p"),
         ("(1 - MARGIN)", "(1 + MARGIN)"),
@@ -551,10 +554,10 @@ MUTANTS = [
             "case (Term(LaplaceLoss(multiplier), 1),):\n            return laplace_e",
             "case (Term(LaplaceLoss(multiplier)),):\n            return laplace_e",
         ),
-        tests="accounting/test_laplace.py",
+        tests="accounting/test_closed_forms.py",
     ),
     *of(
-        "accounting/leaf_renyi",
+        "accounting/event_renyi",
         (
             "math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / (order - 1)",
             "math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / order",
@@ -572,7 +575,7 @@ MUTANTS = [
         ("math.log1p(rate * math.expm1(epsilon))", "rate * epsilon"),
     ),
     *of(
-        "accounting/group",
+        "accounting/theorems",
         ("return GaussianLoss(multiplier / size)", "return GaussianLoss(multiplier / math.sqrt(size))"),
         ("ConcentratedLoss(size**2 * rho)", "ConcentratedLoss(size * rho)"),
         ("delta * _steps(epsilon, size)", "delta * size"),
@@ -622,25 +625,25 @@ MUTANTS = [
         tests="accounting/test_jumps.py",
     ),
     *of(
-        "accounting/pairs/subset_witness",
+        "accounting/pairs/sampled_pairs",
         ("<= profile - SAFE", "<= 1.01 * profile"),
         ("common, apart = 1 - p - q, 1 - 2 * q", "common, apart = 1 - p - q, 1 - 2 * q - 0.01"),
     ),
     *of(
         "ledger/account_state",
         ("if budget.epsilon < old.epsilon or budget.delta < old.delta or budget == old:", "if budget == old:"),
-        ("if Union(members).delta > budget.delta:", "if False:"),
+        ("if FilterUnion(members).delta > budget.delta:", "if False:"),
         ("if standing.union is not None and not all(member.sound", "if False and not all(member.sound"),
         ('raise ValueError("the account has expired")', "pass"),
-        tests="ledger/test_raising.py",
+        tests="ledger/test_account_state.py",
     ),
     *of(
         "ledger/book_ledger",
         ("if standing.expired and (closed", "if False and (closed"),
-        tests="ledger/test_raising.py",
+        tests="ledger/test_account_state.py",
     ),
     *of(
-        "accounting/sampled_renyi",
+        "accounting/event_renyi",
         ("k * math.log(rate) + (order - k) * math.log1p(-rate)", "k * math.log(rate)"),
         (
             "moments = np.array([_log_expm1((j - 1) * curve(j)) for j in k])",
@@ -727,7 +730,7 @@ MUTANTS = [
     *of(
         "trust/permit",
         ("if not price <= self._unspent:", "if False:"),
-        ("self._unspent -= price", "pass"),
+        ("self._unspent -= self._check_unspent(event)", "self._check_unspent(event)"),
         ("        if not self._open:\n", "        if False:\n"),
         ("self._open = False\n        if", "pass\n        if"),
         ("if self._stored.holds(asked):", "if self._stored.releases:"),
@@ -745,12 +748,12 @@ MUTANTS = [
         tests="trust/test_curator.py",
     ),
     *of(
-        "questions/all_records",
+        "questions/question",
         ("view.unit.rows, view.neighbors)", "1, view.neighbors)"),
         tests="trust/test_curator.py",
     ),
     *of(
-        "questions/columns/key_counts",
+        "questions/tables/key_counts",
         ("view.unit.rows, view.neighbors)", "1, view.neighbors)"),
         tests="trust/test_curator.py",
     ),
@@ -787,11 +790,11 @@ MUTANTS = [
         ("            if not self.keeps(one):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.is_row", "if self.unit.is_row"),
         ('return purpose if self.condition is None else f"{purpose} where {self.condition}"', "return purpose"),
-        tests="trust/test_private_data.py trust/test_local.py trust/test_filtered.py",
+        tests="trust/test_private_data.py trust/test_local.py trust/test_filtered_trust.py",
     ),
     *of(
         "trust/permit",
-        ("whole = self._trust.schema, asked", "whole = asked"),
+        ("whole = self._schema, asked", "whole = asked"),
         ("self._identity((question, mechanism))", "self._identity(mechanism)"),
         ("self._identity((question, mechanism))", "self._identity(question)"),
         tests="trust/test_permit.py",
@@ -809,7 +812,7 @@ MUTANTS = [
         ('order = np.argsort(places, kind="stable")', "order = np.arange(len(places))"),
     ),
     *of(
-        "trust/filtered",
+        "trust/filtered_trust",
         ("    units = None\n", "    units = 3\n"),
         ("self.trust.curated and self.neighbors is Neighbors.ADD_REMOVE", "self.trust.curated"),
         ("self.neighbors is Neighbors.REPLACE and not", "False and not"),
@@ -829,10 +832,10 @@ MUTANTS = [
         ("and not party.ledger.affords(self.call.event)", "and False"),
         ("self.federation.neighbors is Neighbors.REPLACE and", "True and"),
         ("bound = question.bound.times(party.federation.unit.rows)", "bound = question.bound"),
-        tests="trust/test_party.py trust/test_policy.py trust/test_secure_sum.py",
+        tests="trust/test_party.py trust/test_party.py trust/test_secure_sum.py",
     ),
     *of(
-        "trust/policy",
+        "trust/party",
         ("if name not in self.recipes]", "if False]"),
         ("if price > self.most.epsilon:", "if price > 2 * self.most.epsilon:"),
     ),
@@ -905,7 +908,11 @@ MUTANTS = [
         ("self.reach) == (other.kind, other.column, other.reach)", "None) == (other.kind, other.column, None)"),
         tests="statistics/ranks/test_choose_rows.py trust/test_moving_table.py",
     ),
-    *of("questions/vectors/acute_bound", ("one * math.sqrt(2) * stretch", "one * stretch")),
+    *of(
+        "questions/vectors/mapped_coordinates",
+        ("one * math.sqrt(2) * stretch", "one * stretch"),
+        tests="questions/vectors/test_second_moments.py",
+    ),
     *of(
         "questions/gradients/gradients",
         ('Bound("l2", longest * (1 + 2.0**-30))', 'Bound("l2", longest / 1.2)'),
@@ -949,7 +956,7 @@ MUTANTS = [
         tests="questions/vectors/test_mixture_moments.py conformance/test_recipes.py",
     ),
     *of(
-        "questions/vectors/part_moments",
+        "questions/vectors/mixture_moments",
         ("np.square(roots_of_shares(scaled, self._parts))", "roots_of_shares(scaled, self._parts)"),
         ("found.scaled / math.sqrt(len(columns))", "found.scaled"),
     ),
@@ -961,7 +968,7 @@ MUTANTS = [
         tests="questions/series/test_product_tree.py conformance/test_recipes.py",
     ),
     *of(
-        "questions/vectors/directed_squares",
+        "questions/vectors/directed_products",
         ("np.square(z).sum(axis=0) - along.sum(axis=0)", "np.square(z).sum(axis=0)"),
     ),
     *of(
@@ -983,23 +990,19 @@ MUTANTS = [
         ("radius**2 * (square_of", "radius * (square_of"),
     ),
     *of(
-        "learners/bayes/moments_plan",
+        "learners/bayes/gaussian_nb",
         ("whole.norm, moments, lengths, plan.event)", "whole.norm, moments, lengths, moments.noise.event)"),
         tests="learners/bayes/test_gaussian_nb.py",
     ),
     *of(
-        "learners/preprocessing/category_purchase",
+        "learners/preprocessing/buy_categories",
         ("(2 * len(names))), budget, len(names))", "(2 * len(names))), budget)"),
         ("Repeated(self.selection.event, len(self.names))", "self.selection.event"),
     ),
     *of(
-        "learners/preprocessing/one_hot_encoder",
-        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
-        tests="learners/preprocessing/test_category_encoder.py",
-    ),
-    *of(
-        "learners/preprocessing/ordinal_encoder",
-        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
+        "learners/preprocessing/category_encoder",
+        ("labels = values if isinstance(column, Category)", "labels = values if isinstance(column, object)"),
+        ("values, values if isinstance(column, Category)", "values, values if isinstance(column, object)"),
         tests="learners/preprocessing/test_category_encoder.py",
     ),
     *of(
@@ -1048,7 +1051,7 @@ MUTANTS = [
         ("seen = not task.data.curated or task.data.unit.rows > 1", "seen = not task.data.curated"),
     ),
     *of(
-        "learners/selection/scores",
+        "learners/selection/score_cells",
         ("return np.argsort(places).tolist()", "return list(range(len(places)))"),
         ("cells = records[there, -1] * (size // len(classes.values)) + places[there]", "cells = places[there]"),
         tests="learners/selection/test_evaluate.py",
@@ -1060,33 +1063,33 @@ MUTANTS = [
         ("        return not first", "        return True"),
     ),
     *of(
-        "learners/selection/evaluation",
+        "learners/selection/evaluate",
         ("weights = ((part - value * whole) / total).ravel()", "weights = (part / total).ravel() * 0.1"),
         ("np.concatenate([(above - value) / n, (below - value) / m])", "np.concatenate([above / n, below / m]) * 0"),
         tests="learners/selection/test_evaluate.py",
     ),
     *of(
-        "learners/preprocessing/standard_scaler",
+        "learners/preprocessing/scalers",
         ('-fitted["mean_"] * weights', 'fitted["mean_"] * weights'),
         ("np.clip(moments.error, FLATTEST, 1.0)", "0.0"),
     ),
     *of(
-        "questions/scores",
+        "questions/trees/scores",
         ("nonnegative=True).times(view.unit.rows)", "nonnegative=True)"),
         ("(FINE, ROUNDED)", "(FINE, 0.0)"),
         ("if not public or sum(", "if sum("),
-        tests="questions/test_scores.py questions/trees/test_split_scores.py",
+        tests="questions/trees/test_scores.py questions/trees/test_scores.py",
     ),
-    *of("questions/trees/tree_scores", ("return Scores(sums, of, 1.0)", "return Scores(sums, of, 0.5)")),
+    *of("questions/trees/scores", ("return Scores(sums, of, 1.0)", "return Scores(sums, of, 0.5)")),
     *of(
-        "questions/trees/split_scores",
+        "questions/trees/scores",
         ('"gini": 2.0', '"gini": 1.0'),
         ("math.log2(size + 1) + 1 / math.log(2)", "math.log2(size + 1)"),
     ),
     *of("questions/columns/column_cells", ("math.sqrt(d) * (1 + 2.0**-50)", "1.0")),
     *of("questions/gradients/shape_gradients", ("        shrink(away, longest)", "        pass")),
     *of(
-        "questions/gradients/boosting_weights",
+        "questions/gradients/shape_gradients",
         ("most = float(outputs * (d + 1))", "most = float(outputs * d)"),
         ("exponential(-np.maximum(margins, 0.0))", "exponential(-margins)"),
     ),
@@ -1096,13 +1099,13 @@ MUTANTS = [
         ("NORMS[self.delta > 0]", "NORMS[self.delta == 0]"),
     ),
     *of(
-        "learners/trees/chosen_trees",
+        "learners/trees/random_trees",
         ("return Repeated(self.choice.event, 2)", "return self.choice.event"),
         ("Budget((1 - SHARE) * task.budget.epsilon)", "Budget(task.budget.epsilon)"),
         tests="learners/trees/test_random_forest.py",
     ),
     *of(
-        "learners/trees/grown_tree",
+        "learners/trees/growth_plan",
         ("return Repeated(self.noise.event, self.growth.levels)", "return self.noise.event"),
         tests="learners/trees/test_decision_tree.py",
     ),
@@ -1112,7 +1115,7 @@ MUTANTS = [
         tests="learners/trees/test_additive_regressor.py",
     ),
     *of(
-        "accounting/pairs/replaced_pair",
+        "accounting/pairs/sampled_pairs",
         ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.5, 0.0, 0.0)"),
         ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.25, -0.25, 0.0)"),
         ("2 * self.multiplier**2 * (half + bend)", "2 * self.multiplier**2 * bend"),
@@ -1122,12 +1125,12 @@ MUTANTS = [
         "accounting/terms",
         ('part.scheme != "poisson"]', 'part.scheme == "fixed_size"]'),
         ('event.scheme == "poisson_replace" and not', 'False and event.scheme == "poisson_replace" and not'),
-        tests="accounting/pairs/test_replaced_pair.py",
+        tests="accounting/pairs/test_sampled_pairs.py",
     ),
     *of(
         "trust/private_data",
         ('if event.scheme == "poisson_replace":', 'if event.scheme == "never":'),
-        tests="accounting/pairs/test_replaced_pair.py",
+        tests="accounting/pairs/test_sampled_pairs.py",
     ),
     # audit
     *of(
@@ -1148,7 +1151,7 @@ MUTANTS = [
     ),
     *of(
         "deep/forms/outer_products",
-        ("lengthened(*self.squares(), self.guard, self.cut)", "self.squares()[0]"),
+        ("lengthened(*self.squares(), self.guard, self.cut + self.stored)", "self.squares()[0]"),
         tests="deep/clipping/test_clipped_sum.py",
     ),
     *of(
@@ -1196,37 +1199,34 @@ MUTANTS = [
         tests="deep/layers/test_composite.py",
     ),
     *of(
-        "deep/training/private_tensors",
+        "deep/questions/tensors_view",
         ("bernoulli(self.bits, len(asked), sample.rate)", "np.ones(len(asked))"),
         tests="deep/training/test_trainer.py",
     ),
     *of(
-        "deep/noise/noisy_sum",
-        ("sensitivity / grid.step + (", "sensitivity / grid.step / 2 + 0 * ("),
+        "deep/noise/exact_sum",
+        ('Bound("l2", radius), neighbors, slack)', 'Bound("l2", radius / 2), neighbors, slack)'),
         tests="deep/training/test_trainer.py",
     ),
     *of(
-        "deep/training/noisy_gradients",
+        "deep/questions/sampled_gradient",
         ("self.clip = float(state", "0 * float(state"),
-        ('self.clip = float(state["clip"])\n        self._begin()', 'self.clip = float(state["clip"])'),
+        ('self.clip = float(state["clip"])\n        self.begin()', 'self.clip = float(state["clip"])'),
         ("noisy[name] / self._plan.batch", "noisy[name] / self._plan.batch**2"),
         ("self._sums([blank])", "pass"),
-        ("and self._data._passes(truncation)", ""),
-        ("self._begin()  # a turn", "pass  # a turn"),
         ("self._views.check(blank.inputs)", "pass"),
         tests="deep/noise/test_banded_factorization.py deep/clipping/test_clip_quantile.py "
-        "deep/training/test_truncation.py deep/clipping/test_augmentation_multiplicity.py "
+        "deep/noise/test_truncation.py deep/clipping/test_augmentation_multiplicity.py "
         "deep/training/test_trainer.py",
     ),
     *of(
         "deep/training/training_plan",
         ("clip if self.quantile is None else self.quantile.reach(clip)", "clip"),
-        ("one = Composed((one, self.truncation.left_out(self.sample.rate)))", "pass"),
-        ("event if self.truncation is None else Composed((self.truncation.test, event))", "event"),
+        ("event if self.truncation is None else Composed((self.truncation.event, event))", "event"),
         ("-(-steps // self.bands.count)", "steps // self.bands.count"),
         ("if self.bands is not None and (self.quantile", "if None and (self.quantile"),
         ("SecretSample(batch * bands / expected_size)", "SecretSample(batch / expected_size)"),
-        tests="deep/clipping/test_clip_quantile.py deep/training/test_truncation.py "
+        tests="deep/clipping/test_clip_quantile.py deep/noise/test_truncation.py "
         "deep/noise/test_banded_factorization.py",
     ),
     *of(
@@ -1238,10 +1238,13 @@ MUTANTS = [
         "deep/noise/noise_stream",
         ("self._added(self._column[0] * sums, self._sums, 1.0)", "self._column[0] * sums"),
         ("self._added(row, self._released, -1.0)", "row"),
+        ("if not pays and self.left == 0:", "if False:"),
+        ("super().event if self.pays else Composed(())", "Composed(())"),
+        ('"pays", self.stream.left == 0', '"pays", False'),
         tests="deep/noise/test_banded_factorization.py",
     ),
     *of(
-        "deep/training/turns",
+        "deep/questions/tensors_view",
         ("self._groups == self._step % self._count", "self._groups >= 0"),
         tests="deep/noise/test_banded_factorization.py",
     ),
@@ -1253,10 +1256,11 @@ MUTANTS = [
         tests="deep/training/test_trainer.py",
     ),
     *of(
-        "deep/training/truncation",
+        "deep/noise/truncation",
+        ("Composed((super().event(event), self.truncation.left_out(self.rate)))", "super().event(event)"),
         ("edge = fall**self.slack * (1 - fall)", "edge = fall ** (self.slack + 9) * (1 - fall)"),
         ("while abs(noise) > self.slack", "while abs(noise) > 2 * self.slack"),
-        ("size + noise + self.slack <= self.records", "size + noise <= self.records"),
+        ("noise + self.slack <= self.records", "noise <= self.records"),
         ("share <= rate", "share < 0"),
         ("others * divergence * (1", "2 * others * divergence * (1"),
     ),
@@ -1274,34 +1278,38 @@ MUTANTS = [
         "deep/training/processes",
         ("distributed.reduce(whole, dst=0)", "pass"),
         ("if other != said[0][0]:", "if False:"),
-        ("_flat(noisy(_split(whole, sums)))", "_flat(noisy(noisy(_split(whole, sums))))"),
+        ("distributed.broadcast(release, src=0)", "pass"),
     ),
     *of(
-        "deep/fair/attribute_training",
-        ("noisy_sum(sums, 2 * self.descent.clip,", "noisy_sum(sums, self.descent.clip,"),
-        ("noisy_sum(exact, self._cells.radius,", "noisy_sum(exact, self._cells.radius / 2,"),
-        ("noisy_sum(centred, MOVED,", "noisy_sum(centred, 0.01 * MOVED,"),
+        "deep/questions/fair_sums",
+        (
+            "exact_sum(sums, known.clip, ONCE, Neighbors.REPLACE)",
+            "exact_sum(sums, known.clip / 2, ONCE, Neighbors.REPLACE)",
+        ),
+        ("known.cells.radius / 2, ONCE", "known.cells.radius / 4, ONCE"),
+        ("self.reach * np.sqrt(0.5), ONCE", "0.01 * self.reach * np.sqrt(0.5), ONCE"),
         tests=f"{FAIR}gradients_refutes_half_the_sensitivity {FAIR}histograms_and_of_dual_steps_holds_and_has_power "
         f"{FAIR}denominators_refutes_sizes_from_the_data",
     ),
     *of(
-        "deep/fair/record_training",
-        ("noisy_sum(flat, clip,", "noisy_sum(flat, self.descent.clip,"),
-        ("noisy_sum(exact, 0.5,", "noisy_sum(exact, 0.2,"),
-        ("noisy_sum(exact, 1.0,", "noisy_sum(exact, 0.4,"),
+        "deep/questions/fair_sums",
+        ("exact_sum(sums, clip, OF_CHUNKS)", "exact_sum(sums, clip / 2, OF_CHUNKS)"),
+        ("0.5, ONCE)", "0.2, ONCE)"),
+        ("1.0, ONCE)", "0.4, ONCE)"),
         tests=f"{FAIR}whole_records_holds_and_has_power",
     ),
     *of(
         "deep/fair/pf_ld",
-        ("MOVED / 2, self.plan.dual_noise,", "MOVED / 4, self.plan.dual_noise,"),
+        ("self._strata, scores, 0.5)", "self._strata, scores, 0.25)"),
         ("Repeated(self.dual_noise.event, self.epochs)", "self.dual_noise.event"),
         tests=f"deep/fair/test_fair_training.py::test_pf_ld_pays_for_every_primal_and_every_dual_step "
         f"{FAIR}histograms_and_of_dual_steps_holds_and_has_power",
     ),
     *of(
-        "deep/fair/fairness",
-        ("(MOVED if delta > 0 else 2.0)", "(MOVED if delta > 0 else 0.5)"),
-        ("(MOVED if delta > 0 else 2.0)", "(MOVED / 2 if delta > 0 else 2.0)"),
+        "deep/questions/fair_sums",
+        ('GROUPED = Bound("l1", 1.0, nonnegative=True)', 'GROUPED = Bound("l1", 0.25, nonnegative=True)'),
+        ('GROUPED = Bound("l1", 1.0, nonnegative=True)', 'GROUPED = Bound("l1", 0.5, nonnegative=True)'),
+        tests="deep/fair/test_fairness.py",
     ),
     *of(
         "deep/fair/sensitive_attribute",
@@ -1312,12 +1320,15 @@ MUTANTS = [
         "deep/training/trainer",
         ("event = self.plan.event_of(count)", "event = self.plan.event_of(1)"),
         ("event if self._opened else self.plan.opened(event)", "event"),
-        ("self._processes.start(self.model, agreed, self._gradients.rehearse)", "pass"),
+        ("self._processes.start(self.model, agreed, self._gradient.rehearse)", "pass"),
         ("error.settle(KEPT)", "pass"),
         ("self._done = done", "self._done = 0 * done"),
-        ("if self._current != block:", "if False:"),
+        ("if self._current != block or", "if"),
+        ("and permit.ask(RecordCount(self._gradient), truncation)", ""),
+        ("gradient.begin()  # a turn", "pass  # a turn"),
+        ("self._gradient.end_round()", "pass"),
         ("self._done = done\n        self._current = None", "self._done = done"),
-        tests="deep/training/test_trainer.py deep/training/test_truncation.py deep/noise/test_banded_factorization.py",
+        tests="deep/training/test_trainer.py deep/noise/test_truncation.py deep/noise/test_banded_factorization.py",
     ),
     # local
     *of(
@@ -1352,7 +1363,7 @@ MUTANTS = [
         tests=f"local/oracles/test_subset_selection.py {REPORTS}",
     ),
     *of(
-        "local/oracles/code_oracle",
+        "local/oracles/generalized_randomized_response",
         ("self.inside, self.codes - self.inside)", "self.codes, self.codes)"),
         tests=f"{REPORTS} local/test_oracle.py",
     ),
@@ -1371,13 +1382,13 @@ MUTANTS = [
         tests=f"local/test_oracle.py {REPORTS}",
     ),
     *of(
-        "local/oracles/count_mean_sketch",
+        "local/oracles/sketch",
         ("return miss_chance(self.epsilon / 2)", "return miss_chance(self.epsilon)"),
         ("~bernoulli(bits, len(places), self.flip)", "~bernoulli(bits, len(places), self.flip / 4)"),
-        tests=f"local/oracles/test_count_mean_sketch.py {REPORTS}",
+        tests=f"local/oracles/test_sketch.py {REPORTS}",
     ),
     *of(
-        "local/oracles/hadamard_sketch",
+        "local/oracles/sketch",
         ("return miss_chance(self.epsilon)", "return miss_chance(1.5 * self.epsilon)"),
         tests=f"local/oracles/test_sketch.py {REPORTS}",
     ),
@@ -1429,10 +1440,10 @@ MUTANTS = [
         ("drawn[pivot] = (product * miss -", "drawn[pivot] = (product -"),
         ("not LEAST_EPSILON <= epsilon <= MOST_EPSILON", "False"),
     ),
-    *of("noise/packed_coins", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
+    *of("noise/bernoulli", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
     # local/rappor
     *of(
-        "local/rappor/parameters",
+        "local/rappor/rappor_parameters",
         ("return math.inf if kept == 0 else 2 * self.hashes", "return math.inf if kept == 0 else self.hashes"),
         ("return self.hashes * (rise + fall)", "return (rise + fall)"),
         ("return self.hashes * (rise + fall)", "return self.hashes * max(rise, fall)"),
@@ -1445,16 +1456,16 @@ MUTANTS = [
         ("like = min(1.0, like * (1 + ROUNDING))", "like = min(1.0, like * 0.9)"),
     ),
     *of(
-        "local/rappor/permanent",
+        "local/rappor/permanent_memo",
         ("tossed = bernoulli(bits, blooms.shape, setup.f)", "tossed = bernoulli(bits, blooms.shape, setup.f / 2)"),
         ("return np.where(tossed, drawn & 1, blooms)", "return blooms"),
         ("level = int(setup.f * LEVELS)", "level = int(setup.f * LEVELS) - 2"),
     ),
     *of(
-        "local/rappor/memo_file",
+        "local/rappor/permanent_memo",
         ("if name not in responses:", "if True:"),
         ("if digest != _digest(body):", "if False:"),
-        tests="local/rappor/test_permanent.py",
+        tests="local/rappor/test_permanent_memo.py",
     ),
     *of(
         "local/rappor/rappor",
@@ -1521,7 +1532,7 @@ MUTANTS = [
         tests="questions/series/test_fourier.py conformance/test_recipes.py",
     ),
     *of(
-        "questions/series/spectrum_tails",
+        "questions/series/fourier",
         ("longest / math.sqrt(2) *", "longest / 2 *"),
         ("sum(squares[size:])", "sum(squares[size:]) ** 2"),
     ),
@@ -1651,27 +1662,27 @@ MUTANTS = [
         ("rows = rows - tied[:, None] * rows[-1]", "pass"),
     ),
     *of(
-        "local/means/duchi_report",
+        "local/means/number_report",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("return 1 / (1 - 2 * self.lie)", "return 1 / (1 - self.lie)"),
-        tests=f"local/means/test_duchi_report.py {REPORTS}",
+        tests=f"local/means/test_number_report.py {REPORTS}",
     ),
     *of(
-        "local/means/piecewise",
+        "local/means/hybrid_report",
         ("miss_chance(self.epsilon, self.window, CELLS - self.window)", "miss_chance(self.epsilon, 1, CELLS)"),
         ("outside += self.window * (outside >= starts)", "outside += 1 * (outside >= starts)"),
-        tests=f"local/means/test_piecewise.py {REPORTS}",
+        tests=f"local/means/test_hybrid_report.py {REPORTS}",
     ),
     *of(
-        "local/means/half_sphere",
+        "local/means/privunit_vector",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("turned = away ^ bernoulli(bits, len(vectors), self.lie)", "turned = away"),
-        tests=f"local/means/test_half_sphere.py {REPORTS}",
+        tests=f"local/means/test_privunit_vector.py {REPORTS}",
     ),
     *of(
-        "local/means/sphere_vector",
+        "local/means/privunit_vector",
         ("return SphereReport(self.epsilon)", "return SphereReport(2 * self.epsilon)"),
-        tests=f"local/means/test_sphere_vector.py {REPORTS}",
+        tests=f"local/means/test_privunit_vector.py {REPORTS}",
     ),
     *of(
         "local/means/one_pass_sgd",
@@ -1680,17 +1691,17 @@ MUTANTS = [
     ),
     # local/subspaces
     *of(
-        "local/subspaces/gaussian_products",
+        "local/subspaces/product_report",
         ("grown = self.radius**2 * (math.sqrt(2) +", "grown = self.radius**2 * (1.0 +"),
         ("grown * (1 + ROUNDING) + self.step * math.sqrt(half_size(self.size))", "grown * (1 - 2e-9)"),
         ("return GaussianLoss(self.multiplier)", "return GaussianLoss(2 * self.multiplier)"),
-        tests=f"local/subspaces/test_gaussian_products.py {REPORTS}",
+        tests=f"local/subspaces/test_product_report.py {REPORTS}",
     ),
     *of(
-        "local/subspaces/sphere_products",
+        "local/subspaces/product_report",
         ("half_size(self.size), self.radius**2)", "half_size(self.size), self.radius)"),
-        ("SphereVector(self.epsilon, half_size", "SphereVector(2 * self.epsilon, half_size"),
-        tests=f"local/subspaces/test_sphere_products.py {REPORTS}",
+        ("PrivUnitVector(self.epsilon, half_size", "PrivUnitVector(2 * self.epsilon, half_size"),
+        tests=f"local/subspaces/test_product_report.py {REPORTS}",
     ),
     # query: what is planned comes from public facts alone, and is charged to nobody
     *of(
@@ -1702,5 +1713,48 @@ MUTANTS = [
         "query/forecast/practice",
         ("source, bits, ledger = self._source(shape)", "source, bits, ledger = getattr(self.of, '_trust')._source"),
         tests="query/forecast/test_plan.py",
+    ),
+    # statistics: what is declared is refused before anything is spent, and groups cost what one does
+    *of(
+        "releases/statistic",
+        ("        check_parameters(self.title, self.checked, values)\n", ""),
+        ('if self.needs_delta is not None and values["delta"] == 0:', "if False:"),
+        (
+            "        if self.no_population is not None:\n            check_population",
+            "        if False:\n            check_population",
+        ),
+        ("private.check_curated(self.declaration.title)", "pass"),
+        ('self, bounds, values["where"], by', "self, bounds, None, by"),
+        ('by, edges, budget, values["key"])', "by, edges, budget, None)"),
+        ('if unknown == "by" and self.no_by is not None:', "if False:"),
+        tests="releases/test_statistic.py",
+    ),
+    *of(
+        "releases/ask",
+        ("return self.data.public_size if self.groups is None else None", "return self.data.public_size"),
+        tests="releases/test_statistic.py",
+    ),
+    *of(
+        "releases/groups",
+        ("self.question(one.question), of.budget, name, of.key", "self.question(one.question), of.budget, name, None"),
+        (
+            "parts = whole.values.reshape(self.domain.size, -1)",
+            "parts = whole.values.reshape(self.domain.size, -1)[::-1]",
+        ),
+        ("if domain.size > MOST_GROUPS:", "if False:"),
+        tests="releases/test_groups.py conformance/test_statistics.py",
+    ),
+    *of(
+        "releases/joint_plan",
+        ("(stage.share / whole / stage.times) ** power", "(stage.share / whole) ** power"),
+        ("power = 1 / 2 if budget.delta > 0 else 2 / 3", "power = 1 / 2"),
+        ("if not (data.curated or data.local):", "if True:"),
+        tests="releases/test_joint_plan.py",
+    ),
+    *of(
+        "query/words",
+        ("        if name not in declaration.options:\n", "        if False:\n"),
+        ("if option.required and option.name not in given:", "if False:"),
+        tests="service/cli/test_ask_command.py query/forecast/test_plan.py",
     ),
 ]

@@ -25,7 +25,7 @@ MUTANTS = [
         ("or len(given) != shape[0]:", "or len(given) < shape[0]:"),
     ),
     *of(
-        "trust/sources/opening",
+        "trust/sources/source_of",
         ("if plain or records.ndim != 2", "if True or records.ndim != 2"),
         ("array_of(records, len(schema.columns))", "np.asarray(records)"),
         tests="trust/sources/columns/test_raw_values.py",
@@ -82,7 +82,7 @@ MUTANTS = [
         tests="conformance/test_odd_values.py::test_series_take_odd_values_and_places_for_missing_ones",
     ),
     *of(
-        "graphs/edge_file",
+        "graphs/graph_data",
         ('SEPARATORS = ",;\\t" + BLANKS', 'SEPARATORS = ",\\t" + BLANKS'),
         ('SEPARATORS = ",;\\t" + BLANKS', "SEPARATORS = BLANKS"),
         ("data[len(mark) :]", "data"),

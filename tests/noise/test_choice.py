@@ -8,7 +8,7 @@ from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.noise import choice
-from discreet.noise.choice import Size, stretch_choice, uniform_below
+from discreet.noise.choice import StretchWeight, stretch_choice, uniform_below
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.interval import Uniform
 from tests.noise.fit import ALARM, ScriptedBits
@@ -59,9 +59,9 @@ def test_a_stretch_out_of_sight_is_kept_as_rarely_as_it_should_be() -> None:
 
 
 def test_a_size_is_compared_with_as_many_bits_as_it_takes() -> None:
-    half = Size(1, 0, 1.0)
+    half = StretchWeight(1, 0, 1.0)
     assert half.exceeds(Uniform(ScriptedBits([], [0, 0, 0]), 0))
-    exact = Size(2**40, 1000, 999.5)
+    exact = StretchWeight(2**40, 1000, 999.5)
     level = float(2**40 * np.exp(-1000 / 999.5)) / 2**41
     below, above = (Uniform(DeterministicBits(1), int(level * factor * 2**64)) for factor in (1 - 1e-12, 1 + 1e-12))
     assert exact.exceeds(below, tickets=2**41)

@@ -12,8 +12,8 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.noise import polya as module
-from discreet.noise.bars import Bars, exponentials
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.error_bars import ErrorBars, exponentials
 from discreet.noise.polya import _ratios, _Walks, polya
 from tests.noise.fit import ALARM, ScriptedBits, chi_square
 
@@ -71,7 +71,7 @@ def test_error_bars_hold_the_ratio() -> None:
     value = parts * waits[0].value + parts * waits[1].value
     error = parts * (waits[0].error + waits[1].error) + 2.0**-53 * value
     inside = value < 36
-    ratio = _ratios(Bars(value, error), exponentials(words[2]))
+    ratio = _ratios(ErrorBars(value, error), exponentials(words[2]))
     assert np.median(ratio.error[inside] / (1 + ratio.value[inside])) < 2.0**-44
     with localcontext(Context(prec=60)):
         for i in np.flatnonzero(inside):
@@ -101,17 +101,17 @@ def test_a_word_at_the_end_of_the_walk_is_settled_by_the_next_bits() -> None:
         over, under = int((rest + Decimal("1e-9")) * 2**64), int((rest - Decimal("1e-9")) * 2**64)
     for bits, inside in ((over, True), (under, False)):
         walks = _Walks(ScriptedBits([word], [bits]), scale, parts)
-        time = walks._waited(np.array([0]), Bars(np.zeros(1), np.zeros(1)))
+        time = walks._waited(np.array([0]), ErrorBars(np.zeros(1), np.zeros(1)))
         assert walks._inside(np.array([0]), time, walks._float_end())[0] == inside
         assert walks._known(0)[0].width == 128  # what was drawn stays drawn
 
 
 def test_words_of_zeros_and_ones_are_settled() -> None:
     walks = _Walks(ScriptedBits([0, 2**64 - 1], [2**63] * 40), 5.0, 2)
-    time = walks._waited(np.arange(2), Bars(np.zeros(2), np.zeros(2)))
+    time = walks._waited(np.arange(2), ErrorBars(np.zeros(2), np.zeros(2)))
     assert walks._inside(np.arange(2), time, walks._float_end()).tolist() == [False, True]
     walks = _Walks(ScriptedBits([2**63, 2**63, 0, 2**64 - 1], [2**63] * 40), 5.0, 2)
-    time = walks._waited(np.arange(2), Bars(np.zeros(2), np.zeros(2)))
+    time = walks._waited(np.arange(2), ErrorBars(np.zeros(2), np.zeros(2)))
     large, small = walks._jumps(np.arange(2), time)
     assert large > 64 * math.log(2) / -math.log(0.75)
     assert small == 1

@@ -9,8 +9,8 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.noise import radial
-from discreet.noise.bars import Bars
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.error_bars import ErrorBars
 from discreet.noise.radial import radial_exponential
 from tests.noise.fit import ALARM, ScriptedBits, chi_square
 
@@ -72,9 +72,9 @@ def test_fast_equals_slow_on_the_same_bits(scale: float, dimension: int, monkeyp
     fast = radial_exponential(DeterministicBits(87), 12, dimension, scale)
     reals = radial._reals
 
-    def unsure(*asked) -> Bars:  # type: ignore[no-untyped-def]
+    def unsure(*asked) -> ErrorBars:  # type: ignore[no-untyped-def]
         sure = reals(*asked)
-        return Bars(np.full_like(sure.value, np.nan), np.full_like(sure.value, np.inf))
+        return ErrorBars(np.full_like(sure.value, np.nan), np.full_like(sure.value, np.inf))
 
     monkeypatch.setattr(radial, "_reals", unsure)
     assert np.array_equal(radial_exponential(DeterministicBits(87), 12, dimension, scale), fast)

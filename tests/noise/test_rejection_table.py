@@ -12,10 +12,9 @@ from scipy import stats
 from discreet.core.grid import Array
 from discreet.noise import rejection_table as module
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.exponential import FlooredExponentialLaw
 from discreet.noise.gaussian import DiscreteGaussianLaw, FlooredGaussianLaw
 from discreet.noise.interval import Interval, Uniform
-from discreet.noise.laplace import DiscreteLaplaceLaw, FlooredLaplaceLaw
+from discreet.noise.laplace import DiscreteLaplaceLaw, FlooredExponentialLaw, FlooredLaplaceLaw
 from discreet.noise.rejection_table import IntegerLaw, RejectionTable, drawn, nearest, refinement, table_of
 from tests.noise.fit import ALARM, ScriptedBits, chi_square
 

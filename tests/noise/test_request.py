@@ -10,9 +10,8 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.exponential import rounded_exponential
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
-from discreet.noise.laplace import discrete_laplace, rounded_laplace
+from discreet.noise.laplace import discrete_laplace, rounded_exponential, rounded_laplace
 
 SAMPLERS = [rounded_laplace, discrete_laplace, rounded_gaussian, discrete_gaussian, rounded_exponential]
 Sampler = Callable[..., Steps]

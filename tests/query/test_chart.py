@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from discreet.query.bar import Bar
-from discreet.query.chart import columns_chart, round_ticks, row_chart
+from discreet.query.chart import Bar, columns_chart, round_ticks, row_chart
 
 ODD = {
     "usual": [Bar("a", 10.0, 2.0), Bar("b", 30.0, 2.0)],

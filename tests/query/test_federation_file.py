@@ -9,7 +9,7 @@ import pytest
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.crypto.certificate import Card, to_pem
+from discreet.crypto.certificate import PartyCertificate, to_pem
 from discreet.crypto.identity import Identity
 from discreet.noise.deterministic import DeterministicBits
 from discreet.query.federation_file import read_federation, written_federation, written_schema
@@ -18,7 +18,7 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.federation import Federation
 
 PEOPLE = [Identity.drawn(name, DeterministicBits(i)) for i, name in enumerate(["asker", "north", "east", "west"])]
-CARDS = [Card.of(one) for one in PEOPLE]
+CARDS = [PartyCertificate.of(one) for one in PEOPLE]
 SCHEMA = Schema({"age": Number(0, 120), "town of birth": Category(("Rome", 'Say "x"', "\\")), "note": Text()})
 
 
@@ -60,7 +60,7 @@ def test_a_schema_is_read_as_it_was_written() -> None:
 
 
 def test_the_file_holds_no_secret_even_if_a_card_was_cut_from_one() -> None:
-    whole = Federation((Card(to_pem(PEOPLE[1])), *CARDS[2:]), CARDS[0], 2, SCHEMA)
+    whole = Federation((PartyCertificate(to_pem(PEOPLE[1])), *CARDS[2:]), CARDS[0], 2, SCHEMA)
     assert "PRIVATE" not in written_federation(whole)
 
 

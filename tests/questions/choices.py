@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.scores import Scores
+from discreet.questions.trees.scores import Scores
 from discreet.schema.schema import Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 
 Rows = tuple[tuple[float, ...], ...]

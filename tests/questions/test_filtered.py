@@ -9,21 +9,19 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import NotPermitted
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.all_records import AllRecords
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.columns.total import total_of
 from discreet.questions.filtered import filtered
 from discreet.questions.named import question_of
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import AllRecords, BoundedSum, SampledSum
 from discreet.questions.recipe import Recipe
-from discreet.questions.sampled_sum import SampledSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.condition_text import condition_of
-from discreet.trust.curators_view import CuratorsView
-from discreet.trust.policy import Policy
+from discreet.trust.curator import CuratorsView
+from discreet.trust.party import Policy
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.test_transformed import BY, COLUMNS, people
 from tests.questions.trial import SCHEMA, Trial, summed

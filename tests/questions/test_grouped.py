@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.questions.columns.count import count_of
 from discreet.questions.columns.moments import moments_of
-from discreet.questions.columns.total import total_of
+from discreet.questions.columns.total import count_of, total_of
 from discreet.questions.grouped import counted, grouped
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum

@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import DiscreetError, NotPermitted
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.all_records import AllRecords
 from discreet.questions.named import question_of
+from discreet.questions.question import AllRecords, SampledSum
 from discreet.questions.recipe import Recipe
-from discreet.questions.sampled_sum import SampledSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation, sources
 from discreet.questions.transformed import transformed
 from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.schema.schema import Number
-from discreet.trust.curators_view import CuratorsView
-from discreet.trust.policy import Policy
+from discreet.trust.curator import CuratorsView
+from discreet.trust.party import Policy
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.trial import SCHEMA, Trial, summed
 

@@ -13,6 +13,8 @@ from discreet.core.errors import UNTOUCHED, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.curves.distribution import distribution
+from discreet.statistics.hypotheses.t_test import t_test
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.grouped import grouped
 from discreet.statistics.moments.mean import mean
@@ -76,8 +78,8 @@ def test_groups_are_labelled_by_their_values_and_edges() -> None:
     assert [one.name for one in found.series] == ["mean"]
     assert count(private(), by="children").labels == {"children": ("0", "1", "2")}
     several = quantile(private(), "stay", [0.9, 0.1], by="sex")
-    assert [one.name for one in several.series] == ["0.9 quantile", "0.1 quantile"]  # type: ignore[union-attr]
-    assert several["0.9 quantile"].values.min() > several["0.1 quantile"].values.max()  # type: ignore[index]
+    assert [one.name for one in several.series] == ["0.9 quantile", "0.1 quantile"]
+    assert several["0.9 quantile"].values.min() > several["0.1 quantile"].values.max()
 
 
 def test_all_groups_cost_what_one_statistic_does() -> None:
@@ -139,3 +141,28 @@ def test_what_makes_no_groups_is_refused_before_a_charge() -> None:
                 statistic(data, "stay", **options)
             assert error.value.consequence == UNTOUCHED
     mean(data, "stay", by="sex", epsilon=1.0)
+
+
+def test_groups_of_public_size_are_not_taken_for_the_whole() -> None:
+    """Where a record is replaced, the number of all is public, and that of a group is not."""
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(50.0), neighbors=Neighbors.REPLACE)
+    found = mean(data, "stay", by="sex", epsilon=20.0)
+    sexes = np.array(PEOPLE["sex"])
+    assert np.abs(found.values - [STAY[sexes == sex].mean() for sex in ("f", "m")]).max() < 1
+    tests = t_test(data, "stay", mean=float(STAY[sexes == "f"].mean()), by="sex", epsilon=20.0)
+    assert abs(tests.group("f").value - STAY[sexes == "f"].mean()) < 1
+
+
+def test_other_results_than_numbers_come_for_each_group_with_one_receipt() -> None:
+    found = distribution(private(), "stay", by=["sex", "children"], epsilon=1.0, bins=8)
+    assert found.labels["sex"] == ("f",) * 3 + ("m",) * 3
+    one = found.group("m", "2")
+    assert one.receipt == found.receipt
+    chosen = (np.array(PEOPLE["sex"]) == "m") & (PEOPLE["children"] == 2)
+    middle = float(np.median(STAY[chosen]))
+    assert abs(float(one(middle)) - 0.5) < 0.25
+    assert len(found) == 6 * 9
+    assert list(found.tabulated().labels) == ["sex", "children", "stay"]
+    assert found.to_pandas().index.names == ["sex", "children", "stay"]
+    with pytest.raises(KeyError, match="is not among"):
+        found.group("x", "2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
@@ -11,7 +12,12 @@ from discreet.core.events import Composed, LaplaceLoss
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.releases.joint_plan import JointPlan, priced
+from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
+from discreet.questions.columns.total import count_of
+from discreet.questions.vectors.second_moments import second_moments_of
+from discreet.releases.joint_plan import JointPlan, Stage, priced, staged, vector_noise
+from discreet.schema.schema import Schema
+from discreet.trust.private_data import PrivateData
 
 
 def test_the_price_of_epsilon_and_of_noise_is_turned_the_right_way() -> None:
@@ -37,3 +43,38 @@ def test_a_single_part_has_its_own_event() -> None:
     twice = Laplace(2.0)
     assert JointPlan((twice, Laplace(8.0), twice), 2.0).mechanisms == (Laplace(1.0), Laplace(4.0), Laplace(1.0))
     assert JointPlan((twice, twice), 2.0).event == Composed((LaplaceLoss(1.0), LaplaceLoss(1.0)))
+
+
+SCHEMA = Schema.numeric(-1.0, 1.0, 4)
+SHARES = (
+    Stage(count_of(SCHEMA, "x0"), 0.2),
+    Stage(second_moments_of(SCHEMA, SCHEMA.features, 1.0), 0.8),
+)
+
+
+def test_all_releases_together_cost_the_budget() -> None:
+    data = PrivateData.of(np.zeros((5, 4)), SCHEMA, Budget(0.7, 1e-6))
+    plan = staged(data, SHARES, Budget(0.7, 1e-6), vector_noise)
+    assert 0.99e-6 < delta(plan.event, 0.7) <= 1e-6
+    rough, fine = plan.mechanisms
+    assert isinstance(fine, Gaussian)
+    assert rough.multiplier / fine.multiplier == pytest.approx(2.0)
+
+
+def test_without_delta_epsilons_add_up_and_vectors_get_spherical_noise() -> None:
+    data = PrivateData.of(np.zeros((5, 4)), SCHEMA, Budget(0.7))
+    plan = staged(data, SHARES, Budget(0.7), vector_noise)
+    assert 0.699 < pure_epsilon(plan.event) <= 0.7
+    rough, fine = plan.mechanisms
+    assert isinstance(fine, SphericalLaplace)
+    assert not isinstance(rough, SphericalLaplace)
+    assert pure_epsilon(fine.event) / pure_epsilon(rough.event) == pytest.approx(4 ** (2 / 3), rel=1e-4)
+
+
+def test_releases_of_one_stage_share_its_part() -> None:
+    data = PrivateData.of(np.zeros((5, 4)), SCHEMA, Budget(0.7, 1e-6))
+    stages = (Stage(count_of(SCHEMA, "x0"), 0.5, 4), Stage(count_of(SCHEMA, "x1"), 0.5))
+    plan = staged(data, stages, Budget(0.7, 1e-6), vector_noise)
+    assert [one.multiplier / plan.mechanisms[-1].multiplier for one in plan.mechanisms] == pytest.approx([2] * 4 + [1])
+    assert len(plan.spreads) == 2
+    assert plan.spreads[0].stddev == pytest.approx(2 * plan.spreads[1].stddev, rel=0.1)

@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 
 from discreet.core.grid import Grid
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.additive.laplace import DiscreteLaplace, Laplace
 from discreet.releases.simulation import MANY, Simulation
 from discreet.releases.spread import Spread
 

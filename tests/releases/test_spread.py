@@ -11,9 +11,8 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.additive.laplace import DiscreteLaplace, Laplace
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.question import BoundedSum

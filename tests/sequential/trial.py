@@ -24,7 +24,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped
 from discreet.sequential.continual_release import ContinualRelease
 from discreet.trust.grant import Grant

@@ -13,7 +13,7 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import is_covered
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.service.cli.command import main
 from discreet.service.key_file import VARIABLE, read_identity, write_identity
 

@@ -38,8 +38,8 @@ from discreet.statistics.ranks.extremes import maximum, minimum, value_range
 from discreet.statistics.ranks.interquartile_range import interquartile_range
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Batched
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"x": Number(0.0, 1.0), "y": Number(0.0, 1.0), "size": Number(-1e6, 1e6), "kind": Category(("a", "b"))})
 Draw = Callable[[np.random.Generator, int], Array]

@@ -27,8 +27,8 @@ from discreet.trust.local import Local
 from discreet.trust.permit import TrustModel
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Batched
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"x": Number(0.0, 1.0), "group": Category(("a", "b"))})
 Draw = Callable[[np.random.Generator, int], Array]

@@ -27,7 +27,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.learners.clusters.kmeans import KMeans
 from discreet.ledger.memory_ledger import MemoryLedger
@@ -35,12 +35,10 @@ from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.count import count_of
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
-from discreet.questions.columns.total import total_of
+from discreet.noise.system_bits import system_bits
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
+from discreet.questions.columns.total import count_of, total_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.vectors.clusters import FINE, clusters_of
@@ -56,11 +54,11 @@ from discreet.trust.party import Party
 from discreet.trust.permit import TrustModel
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
-from discreet.trust.sources.contributions import start
 from discreet.trust.sources.frame import Frame
+from discreet.trust.sources.kept_rows import start
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Batched
+from discreet.trust.sources.source_of import source_of
 from tests.conformance.walk import mechanisms
 from tests.trust.silence import silence
 from tests.trust.sources.tables import COST, FORMS, PERSON, SCHEMA, Table, table
@@ -212,7 +210,9 @@ class Served:
 @pytest.mark.usefixtures("silent")
 def test_a_secure_sum_agrees_across_a_network(tmp_path: Path) -> None:
     server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *PARTIES))
-    federation = Federation(tuple(Card.of(one) for one in identities), Card.of(server), 4, SCHEMA)
+    federation = Federation(
+        tuple(PartyCertificate.of(one) for one in identities), PartyCertificate.of(server), 4, SCHEMA
+    )
     tables = zip(identities, parts(tmp_path).values(), strict=True)
     parties = [Party(one, records, federation) for one, records in tables]
     with Served(parties) as addresses, SecureSum(federation, server, addresses) as trust:

@@ -12,10 +12,8 @@ from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError, SchemaError
 from discreet.core.events import PureLoss, written
 from discreet.core.neighbors import Unit
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.shares.gaussian_share import GaussianShare
-from discreet.mechanisms.shares.laplace_share import LaplaceShare
+from discreet.mechanisms.additive.gaussian import Gaussian, GaussianShare
+from discreet.mechanisms.additive.laplace import Laplace, LaplaceShare
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call, prepared

@@ -15,17 +15,15 @@ from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.vectors.sphere_report import SphereReport
-from discreet.questions.all_records import AllRecords
 from discreet.questions.block_sum import BlockSum
-from discreet.questions.columns.key_counts import KeyCounts
-from discreet.questions.question import BoundedSum, Question
-from discreet.questions.tables.cell_counts import CellCounts
+from discreet.questions.question import AllRecords, BoundedSum, Question
+from discreet.questions.tables.key_counts import CellCounts, KeyCounts
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.source_of import source_of
 from tests.trust import trial
 from tests.trust.trial import TrustTrial
 

@@ -16,12 +16,12 @@ import pytest
 
 import discreet
 from discreet.core.budget import Budget
-from discreet.core.errors import Dangling, EngineFailure, KeyReused, UnplannedRelease
+from discreet.core.errors import EngineFailure, KeyReused, UncommittedCharge, UnplannedRelease
 from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.tables.conversation import Conversation
@@ -30,7 +30,7 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import postgres_table
-from discreet.trust.sources.shield import withheld
+from discreet.trust.sources.shielded import withheld
 
 SCHEMA = Schema({"x": Number(0, 10)})
 COUNT = count_of(SCHEMA, "x")
@@ -95,7 +95,7 @@ def test_what_was_released_in_part_does_not_go_on() -> None:
         counted(data, "k", times=2)
     assert "goes on" not in str(caught.value)
     source.left = 9
-    with pytest.raises(Dangling):
+    with pytest.raises(UncommittedCharge):
         counted(data, "k", times=2)
 
 
@@ -103,7 +103,7 @@ def test_another_failure_does_not_go_on() -> None:
     data = behind(Matrix(np.ones((9, 1)), SCHEMA))
     with pytest.raises(RuntimeError), data.permit(Composed((NOISE.event,)), "count", key="k"):
         raise RuntimeError
-    with pytest.raises(Dangling):
+    with pytest.raises(UncommittedCharge):
         counted(data, "k")
 
 
@@ -145,7 +145,7 @@ def test_sixteen_retries_at_once_are_one_draw() -> None:
     def again(_: int) -> float | None:
         try:
             return counted(data, "k")[0]
-        except Dangling:
+        except UncommittedCharge:
             return None
 
     with ThreadPoolExecutor(16) as pool:
@@ -172,7 +172,7 @@ def test_reports_that_left_their_owners_are_not_made_twice() -> None:
     with pytest.raises(EngineFailure, match="this was not released"):
         counted(data, "k")
     source.left = 9
-    with pytest.raises(Dangling):
+    with pytest.raises(UncommittedCharge):
         counted(data, "k")
 
 

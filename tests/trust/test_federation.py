@@ -8,14 +8,14 @@ import pytest
 
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.federation import Federation
 
 PEOPLE = {name: Identity.drawn(name, system_bits()) for name in ("a", "b", "c", "d", "e", "server")}
-CARDS = {name: Card.of(one) for name, one in PEOPLE.items()}
+CARDS = {name: PartyCertificate.of(one) for name, one in PEOPLE.items()}
 COLUMNS: dict[str, Column] = {"age": Number(0, 120), "sex": Category(("f", "m")), "town": Text()}
 AGREED = Federation(
     (CARDS["a"], CARDS["b"], CARDS["c"], CARDS["d"]), CARDS["server"], 3, Schema(COLUMNS), Unit("user", "town", 2)
@@ -56,17 +56,17 @@ def test_terms_that_protect_nobody_are_refused(wrong: dict[str, object]) -> None
 
 def test_nobody_has_two_seats() -> None:
     """Whoever held two keys' worth of shares under two names would count as two honest parties."""
-    twin = Card.of(Identity("twin", PEOPLE["a"].secret))
+    twin = PartyCertificate.of(Identity("twin", PEOPLE["a"].secret))
     with pytest.raises(ParameterError, match="two members have the same key"):
         dataclasses.replace(AGREED, parties=(*AGREED.parties, twin))
-    double = Card.of(Identity("asker", PEOPLE["a"].secret))
+    double = PartyCertificate.of(Identity("asker", PEOPLE["a"].secret))
     with pytest.raises(ParameterError, match="two members have the same key"):
         dataclasses.replace(AGREED, server=double)
 
 
 def test_the_digest_covers_all_that_was_agreed_on() -> None:
-    other = Card.of(Identity.drawn("a", system_bits()))
-    asker = Card.of(Identity("asker", PEOPLE["server"].secret))
+    other = PartyCertificate.of(Identity.drawn("a", system_bits()))
+    asker = PartyCertificate.of(Identity("asker", PEOPLE["server"].secret))
     changes: list[dict[str, object]] = [
         {"parties": (other, *AGREED.parties[1:])},
         {"parties": (*AGREED.parties, CARDS["e"])},

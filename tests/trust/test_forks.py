@@ -12,20 +12,19 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.neighbors import RECORD, Neighbors
+from discreet.learners.selection.private_pipeline import ListedPermit, TransformedPermit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
-from discreet.noise.bits import system_bits
-from discreet.questions.columns.count import count_of
+from discreet.noise.system_bits import system_bits
+from discreet.questions.columns.total import count_of
 from discreet.questions.transformation import Transformation
 from discreet.schema.schema import Category, Schema, Text
-from discreet.trust.curators_view import CuratorsView
-from discreet.trust.listed_permit import ListedPermit
+from discreet.trust.curator import CuratorsView
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
-from discreet.trust.sources.opening import source_of
-from discreet.trust.transformed_permit import TransformedPermit
+from discreet.trust.sources.source_of import source_of
 from tests.conformance.forks import in_a_fork
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
@@ -52,7 +51,7 @@ def test_a_fork_is_given_nothing_by_a_permit_of_its_parent(tmp_path: Path) -> No
             assert in_a_fork(lambda: permit.artefact(lambda: {"n": 1}, "n")) == "refused"
             assert in_a_fork(lambda: permit.__exit__(None, None, None)) == "refused"
             assert in_a_fork(permit.__enter__) == "refused"
-            assert in_a_fork(lambda: permit.records("x0")) == "refused"
+            assert in_a_fork(lambda: permit.check_pays(noise.event)) == "refused"
             assert permit.ask(question, noise).shape == (1,)
         assert len(data.ledger.entries()) == 1
 

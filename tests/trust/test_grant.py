@@ -9,7 +9,7 @@ import pytest
 
 from discreet.core.errors import NotPermitted
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential import TreeCounter
 from discreet.trust.grant import Grant
 from tests.conformance.forks import in_a_fork

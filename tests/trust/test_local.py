@@ -15,13 +15,12 @@ from discreet.learners.clusters.kmeans import KMeans
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.selection.exponential import Exponential
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import Exponential, PermuteAndFlip
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.tables.histogram import histogram

@@ -13,7 +13,7 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.receipt import Receipt
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.vectors.moved_row_sketch import MovedRowSketch
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.schema.schema import Schema
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData

@@ -14,8 +14,8 @@ from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Sampled
 from discreet.core.grid import Array
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bernoulli import bernoulli

@@ -15,19 +15,21 @@ import pytest
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, NotPermitted, ParameterError
+from discreet.core.errors import BudgetExceeded, KeyReused, NotPermitted, ParameterError, UncommittedCharge
+from discreet.core.events import GaussianLoss, LaplaceLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.mechanisms.shares.gaussian_share import GaussianShare
+from discreet.mechanisms.additive.gaussian import GaussianShare
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe, recipe
 from discreet.schema.schema import Schema
+from discreet.trust import party as party_module
 from discreet.trust.call import Call, prepared
-from discreet.trust.party import Party, RoundAccount
+from discreet.trust.party import Party, Policy, RoundAccount
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.holding import HolderTrial
 from tests.trust.network.stage import (
@@ -53,6 +55,58 @@ READ_ELSEWHERE = {
     "Party": "opens its records as private data do",
 }
 """Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+COUNT = Recipe("count", {"column": "x0"})
+
+
+def test_without_rules_everything_may_be_asked() -> None:
+    Policy().check(COUNT, LaplaceLoss(1e-3))
+
+
+def test_only_the_recipes_on_the_list_may_be_asked() -> None:
+    Policy([COUNT.name]).check(COUNT, LaplaceLoss(1.0))
+    for others in ([], ["discreet.statistics.moments.count"], [COUNT.name + " "]):
+        with pytest.raises(NotPermitted, match="does not allow it"):
+            Policy(others).check(COUNT, LaplaceLoss(1.0))
+    with pytest.raises(ParameterError, match="single text"):
+        Policy(COUNT.name)
+
+
+@pytest.mark.parametrize(
+    ("event", "most", "allowed"),
+    [
+        (LaplaceLoss(10.0), Budget(0.1), True),
+        (LaplaceLoss(9.99), Budget(0.1), False),
+        (GaussianLoss(1e3), Budget(100.0), False),
+        (GaussianLoss(5.0), Budget(1.0, 1e-6), True),
+        (GaussianLoss(4.0), Budget(1.0, 1e-6), False),
+    ],
+)
+def test_no_question_may_cost_more_than_the_most(event: Any, most: Budget, allowed: bool) -> None:
+    """Gaussian noise of 4.22 sensitivities has epsilon 1 at delta 1e-6, and an infinite one at delta 0."""
+    if allowed:
+        Policy(most=most).check(COUNT, event)
+    else:
+        with pytest.raises(NotPermitted, match="one question may cost"):
+            Policy(most=most).check(COUNT, event)
+
+
+@pytest.mark.parametrize("policy", [Policy([COUNT.name]), Policy(most=Budget(1.0, 1e-6))])
+def test_a_party_refuses_before_it_builds_or_pays(
+    policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "l"
+    with SqliteLedger.create(path, Budget(1e4, 1e-6), name="ward", neighbors=Neighbors.ADD_REMOVE) as ledger:
+        strict = party("west", ledger=ledger, policy=policy)
+        others = [party(name) for name in NAMES[:3]]
+        with SecureSum(federation(), identity("server"), [strict, *others]) as trust:
+            assert counted(trust.ask(HEADS, NOISE)) == heads_of(*NAMES[:3])
+        assert ledger.entries() == ()
+    monkeypatch.setattr(party_module, "question_of", None)
+    with (
+        SecureSum(federation(), identity("server"), [strict]) as trust,
+        pytest.raises(TooFewSurvivors, match=r"one question may cost|does not allow"),
+    ):
+        trust.ask(HEADS, NOISE)
 
 
 def call(round: str = "r1", sender: str = "server", kind: str = "call") -> Signed:
@@ -205,7 +259,7 @@ def test_a_round_whose_charge_was_cut_short_stays_spent_and_is_refused(
         spent = ledger.balance().certified
         assert spent > 0
     with SqliteLedger.open(path) as again:
-        with pytest.raises(Dangling):
+        with pytest.raises(UncommittedCharge):
             party("north", ledger=again).seated(call())._noisy_sum()
         assert [entry.committed for entry in again.entries()] == [False]
         assert again.balance().certified == spent

@@ -26,15 +26,14 @@ from discreet.learners.clusters.kmeans import KMeans
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.all_records import AllRecords
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import AllRecords, BoundedSum
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 THREADS = 16
 NOISE = Laplace(2.0)
@@ -233,37 +232,20 @@ def test_a_permit_is_not_copied(tmp_path: Path) -> None:
 
 def test_what_was_committed_pays_for_nothing_more(tmp_path: Path) -> None:
     with opened(tmp_path).permit(Repeated(NOISE.event, 2), "counts") as permit:
-        permit.spend(NOISE.event)
+        permit.ask(heads(), NOISE)
         permit.commit(b"one count")
         with pytest.raises(UnplannedRelease):
-            permit.spend(NOISE.event)
+            permit.ask(heads(), NOISE)
         with pytest.raises(NotPermitted, match="its charge was committed before"):
             permit.commit(b"another")
 
 
-class Lent(PrivateData):
-    """A holder whose records are lent to a permit."""
-
-    def _records(self, *columns: str) -> tuple[str, ...]:
-        return columns
-
-
-def test_records_are_read_under_an_open_permit_alone() -> None:
-    table, schema = np.array([[0.5], [7.0]]), Schema.numeric(0.0, 1.0, 1)
-    with Lent.of(table, schema, Budget(3.0)).permit(NOISE.event, "train") as permit:
-        assert permit.records("x0") == ("x0",)
+def test_what_a_plan_pays_for_is_known_before_it_is_asked_and_taken_by_asking_alone(tmp_path: Path) -> None:
+    with opened(tmp_path).permit(Repeated(NOISE.event, 2), "counts") as permit:
+        permit.check_pays(Repeated(NOISE.event, 2))
+        permit.ask(heads(), NOISE)
+        permit.check_pays(NOISE.event)
+        with pytest.raises(UnplannedRelease):
+            permit.check_pays(Repeated(NOISE.event, 2))
     with pytest.raises(NotPermitted, match="is not open"):
-        permit.records("x0")
-    with PrivateData.of(table, schema, Budget(3.0)).permit(NOISE.event, "train") as permit, pytest.raises(NotPermitted):
-        permit.records("x0")
-
-
-def test_a_committed_key_gives_no_records_again() -> None:
-    data = Lent.of(np.array([[0.5]]), Schema.numeric(0.0, 1.0, 1), Budget(3.0))
-    for again in (False, True):
-        with data.permit(NOISE.event, "train", key="once") as permit:
-            if not again:
-                permit.records("x0")
-                continue
-            with pytest.raises(KeyReused):
-                permit.records("x0")
+        permit.check_pays(NOISE.event)

@@ -13,12 +13,12 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
-    Dangling,
     KeyReused,
     NotPermitted,
     ParameterError,
     SchemaError,
     Unaccountable,
+    UncommittedCharge,
     UnplannedRelease,
 )
 from discreet.core.events import Composed, Event, GaussianLoss, LaplaceLoss, NoPromise, Parallel, Repeated, Sampled
@@ -30,8 +30,8 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.permit import releases
@@ -121,7 +121,7 @@ def test_a_failure_after_the_charge_leaves_it_spent_and_dangling(tmp_path: Path)
         fails()
     assert [entry.committed for entry in data.ledger.entries()] == [False]
     assert data.ledger.balance().certified > 0
-    with pytest.raises(Dangling):
+    with pytest.raises(UncommittedCharge):
         heads(data, key="k")
 
 

@@ -18,7 +18,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.schema.schema import Number, Schema
 from discreet.trust import random_stopping
 from discreet.trust.permit import Permit

@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 from discreet.crypto.errors import TooFewSurvivors, WrongShares
-from discreet.crypto.framing import framed, labelled, split, unlabelled
 from discreet.crypto.masked_sum.server import Server, Total
 from discreet.crypto.masked_sum.terms import UsedRounds
-from discreet.crypto.messages import Message, Signed
+from discreet.crypto.messages import Message, Signed, framed, labelled, split, unlabelled
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call
-from discreet.trust.party_channel import Hear, InProcess, PartyChannel
-from discreet.trust.round import Round
+from discreet.trust.round import Hear, InProcess, PartyChannel, Round
 from tests.trust.network.stage import HEADS, LONG, NAMES, NOISE, federation, identity, party
 
 STEPS = ("call", "announcements", "delivery", "survivors", "agreements")

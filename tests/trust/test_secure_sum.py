@@ -20,7 +20,7 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Participants
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Signed
@@ -30,7 +30,7 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import RECENT, recipe
 from discreet.schema.schema import Schema
@@ -180,7 +180,7 @@ def test_parties_with_other_schemas_or_identities_are_refused() -> None:
         Party(north, np.zeros((1, 1)), federation)
     with pytest.raises(ParameterError, match="not in the federation"):
         Party(Identity.drawn("h9", system_bits()), np.zeros((1, 1)), federation)
-    cards = (Card.of(north), *federation.parties[1:])
+    cards = (PartyCertificate.of(north), *federation.parties[1:])
     other = Matrix(np.zeros((1, 1)), Schema.numeric(0.0, 2.0, 1))
     with pytest.raises(ParameterError, match="Agree"):
         Party(north, other, dataclasses.replace(federation, parties=cards))
@@ -209,7 +209,7 @@ def test_a_party_that_does_not_know_the_recipe_says_so() -> None:
 
 def test_every_party_pays_from_its_own_account_and_is_asked_no_more_than_that(tmp_path: Path) -> None:
     identities = [Identity.drawn(name, system_bits()) for name in ("asker", "north", "east", "south")]
-    cards = [Card.of(one) for one in identities]
+    cards = [PartyCertificate.of(one) for one in identities]
     federation = Federation(tuple(cards[1:]), cards[0], 2, SCHEMA)
     caps = [1.0, 1.0, 0.1]
     ledgers = [

@@ -14,7 +14,7 @@ from discreet.core.events import Repeated, written
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.schema.schema import Schema
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData

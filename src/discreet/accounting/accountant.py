@@ -10,25 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from discreet.accounting.gaussian import SLACK, gaussian_delta, gaussian_epsilon
-from discreet.accounting.laplace import laplace_delta, laplace_epsilon
-from discreet.accounting.loss_distribution import (
-    ACCURACY,
-    delta_above,
-    delta_below,
-    epsilon_above,
-    epsilon_below,
-)
+from discreet.accounting.closed_forms import SLACK, gaussian_delta, gaussian_epsilon, laplace_delta, laplace_epsilon
+from discreet.accounting.loss_distribution import ACCURACY, delta_above, delta_below, epsilon_above, epsilon_below
 from discreet.accounting.pairs.directions import directions, has_pairs, witnesses
 from discreet.accounting.renyi import ApproximateRenyi, delta_from_renyi, epsilon_from_renyi, renyi
 from discreet.accounting.terms import Term, branches, terms
+from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.events import Event, GaussianLoss, LaplaceLoss, RenyiLoss, walked
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss, NoPromise, RenyiLoss, walked
 
 ORDERS = 1 + np.geomspace(1e-2, 1e5, 60)
+CLOSE = 0.01  # share of its epsilon that a plan may cost more, for delta 0
 
 
 @dataclass(frozen=True)
@@ -190,3 +186,42 @@ def _only_gaussian(event: Event) -> bool:
 def _check(ok: bool, asked: str, obstacle: str, remedy: str) -> None:
     if not ok:
         raise ParameterError(f"accountant, {asked}", obstacle, remedy)
+
+
+@dataclass(frozen=True)
+class Price:
+    """A promise: (epsilon, delta)."""
+
+    epsilon: float
+    delta: float
+
+
+@lru_cache(maxsize=1024)
+def price(event: Event, account: Budget) -> Price:
+    """The epsilon of an event at the delta of an account; at delta 0, if that is hardly more and within its epsilon.
+
+    Parameters
+    ----------
+    event : Event
+        What was released.
+    account : Budget
+        What may be spent in all.
+
+    Examples
+    --------
+    >>> from discreet.core.events import GaussianLoss, LaplaceLoss
+    >>> price(LaplaceLoss(2.0), Budget(1.0, 1e-6))
+    Price(epsilon=0.5, delta=0.0)
+    >>> f"{price(GaussianLoss(10.0), Budget(1.0, 1e-6)).epsilon:.3f}"
+    '0.397'
+    >>> price(NoPromise("k-anonymity"), Budget(1.0))
+    Price(epsilon=inf, delta=0.0)
+    """
+    if any(isinstance(part, NoPromise) for part in walked(event)):
+        return Price(math.inf, 0.0)
+    pure = pure_epsilon(event)
+    if account.delta == 0:
+        return Price(pure, 0.0)
+    approximate = epsilon(event, account.delta)
+    close = pure <= min((1 + CLOSE) * approximate, account.epsilon)
+    return Price(pure, 0.0) if close else Price(approximate, account.delta)

@@ -10,15 +10,14 @@ from functools import lru_cache
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from discreet.accounting import accountant
-from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.accounting.laplace import laplace_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier, laplace_multiplier
 from discreet.accounting.loss_distribution import ACCURACY
 from discreet.accounting.terms import Term, terms
 from discreet.core.budget import Budget
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, Repeated
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 
 TOLERANCE = 1e-6  # of the calibrated field, relative
 ROUGH = 400 * ACCURACY

@@ -178,7 +178,6 @@ class CompositionWithJumps:
         self.infinity = -math.expm1(kept) * (1 + ROUNDING)
 
     def log_delta_above(self, epsilon: float) -> float:
-        """The logarithm of a bound from above on delta at this epsilon."""
         once = math.fsum(part.delta_above(epsilon) for part in self.jumping)
         steady = math.exp(self.steady.log_delta_above(epsilon))
         return min(0.0, math.log(steady + once + self.several + self.infinity + LEAST) + ROUNDING)
@@ -192,13 +191,11 @@ class CompositionWithJumps:
         return np.minimum(0.0, np.log(found) + ROUNDING)
 
     def log_delta_below(self, epsilon: float) -> float:
-        """The logarithm of a bound from below on delta at this epsilon."""
         once = math.fsum(part.delta_below(epsilon) for part in self.jumping)
         found = (math.exp(self.steady.log_delta_below(epsilon)) + once) * (1 - ROUNDING) - LEAST
         return math.log(found) if found > 0 else -math.inf
 
     def rate(self, epsilon: float) -> float:
-        """How fast the slope of delta falls at this epsilon: minus the logarithmic derivative, about."""
         return fall_rate(self.log_delta_above, epsilon, self.steady.step, 0.0)
 
     def log_images(self, epsilon: float) -> float:

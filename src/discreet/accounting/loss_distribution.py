@@ -23,10 +23,9 @@ from discreet.accounting.planning import (
     summands,
     without_infinity,
 )
-from discreet.accounting.profile_point import AtDelta, AtEpsilon, ProfilePoint
 from discreet.accounting.search import HALVINGS, Ends, grown
 from discreet.accounting.single_release import is_single, single_delta_above, single_delta_below, single_epsilon
-from discreet.accounting.tilted_frame import TiltedFrame
+from discreet.accounting.tilted_frame import AtDelta, AtEpsilon, ProfilePoint, TiltedFrame
 from discreet.accounting.tilting import Summand
 
 ACCURACY = 1.25e-5  # of epsilon, relative

@@ -19,10 +19,17 @@ from discreet.accounting.pairs.tabulation import (
     envelope,
     table_above,
 )
-from discreet.accounting.profile_point import SMALLEST, ProfilePoint
 from discreet.accounting.search import Ends, narrowed
 from discreet.accounting.single_release import FARTHEST
-from discreet.accounting.tilted_frame import TiltedFrame, best_frame, best_tilt, frames_beside, lowest
+from discreet.accounting.tilted_frame import (
+    SMALLEST,
+    ProfilePoint,
+    TiltedFrame,
+    best_frame,
+    best_tilt,
+    frames_beside,
+    lowest,
+)
 from discreet.accounting.tilting import Summand
 
 MARGIN = 16.0  # tails that are cut off hold less than exp(-MARGIN) of delta

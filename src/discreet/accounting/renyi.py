@@ -9,11 +9,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.accounting.leaf_renyi import ApproximateRenyi, interpolated, laplace, of_atoms, pure
+from discreet.accounting.event_renyi import (
+    ApproximateRenyi,
+    amplified_pure,
+    interpolated,
+    laplace,
+    of_atoms,
+    pure,
+    sampled_curve,
+    sampled_gaussian,
+)
 from discreet.accounting.pairs.directions import directions, has_pairs
 from discreet.accounting.pairs.pairs import AtomsPair
 from discreet.accounting.pairs.tabulation import TabulatedLoss, table_above
-from discreet.accounting.sampled_renyi import amplified_pure, sampled_curve, sampled_gaussian
 from discreet.accounting.terms import Term, refusal, terms
 from discreet.core.errors import ParameterError
 from discreet.core.events import (

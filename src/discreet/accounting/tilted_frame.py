@@ -1,21 +1,70 @@
-"""Under which tilt, and with which period, to look at a composition: chosen from coarse tables."""
+"""Where a composition is tabulated: the point of the privacy profile that is asked for, the tilt and the frame."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from discreet.accounting.composition import TRANSFORM
-from discreet.accounting.profile_point import ProfilePoint
 from discreet.accounting.tilting import Summand, TiltedSum, log_moment
 
+SMALLEST = -690.0  # deltas below exp of this are not distinguished
 IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
 SHARES = (1.0, 0.95, 0.85, 0.7, 0.5)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
 FLOOR = 1e-6  # of delta, by the rounding of the transform
 TRIMMED = 1e-7  # of a moment, by losses that are moved up to the lowest of a table
+
+
+class ProfilePoint(Protocol):
+    """Epsilon at some delta, or delta at some epsilon.
+
+    The answers are estimates by the saddle point: delta is about exp(height - tilt * epsilon), where the height is the
+    log moment less the logarithm of (1 + tilt) (1 + 2.5 * tilt * spread).
+    """
+
+    def objective(self, height: float, tilt: float, infinity: float) -> float:
+        """What the best tilt minimises."""
+        ...
+
+    def epsilon(self, height: float, tilt: float, infinity: float) -> float: ...
+
+    def log_delta(self, height: float, tilt: float, infinity: float) -> float: ...
+
+
+@dataclass(frozen=True)
+class AtDelta:
+    """Which epsilon goes with this delta?"""
+
+    delta: float
+
+    def objective(self, height: float, tilt: float, infinity: float) -> float:
+        return (height - self.log_delta(height, tilt, infinity)) / tilt
+
+    def epsilon(self, height: float, tilt: float, infinity: float) -> float:
+        return max(0.0, self.objective(height, tilt, infinity))
+
+    def log_delta(self, height: float, tilt: float, infinity: float) -> float:
+        return math.log(max(self.delta - infinity, 1e-300))
+
+
+@dataclass(frozen=True)
+class AtEpsilon:
+    """Which delta goes with this epsilon?"""
+
+    at: float
+
+    def objective(self, height: float, tilt: float, infinity: float) -> float:
+        return height - tilt * self.at
+
+    def epsilon(self, height: float, tilt: float, infinity: float) -> float:
+        return self.at
+
+    def log_delta(self, height: float, tilt: float, infinity: float) -> float:
+        return min(0.0, max(SMALLEST, height - tilt * self.at))
 
 
 @dataclass(frozen=True)

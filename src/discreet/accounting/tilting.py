@@ -72,7 +72,6 @@ class TiltedSum:
 
     @cached_property
     def variance(self) -> float:
-        """The variance of the whole sum."""
         total = 0.0
         for summand, law in zip(self.summands, self.laws, strict=True):
             losses = summand.table.losses

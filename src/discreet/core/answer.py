@@ -7,17 +7,16 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from discreet.core.bound import ORDER, ULP, Bound, Norm
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid, Steps
-from discreet.core.held import unheld
+from discreet.core.grid import Array, Grid, Steps, upwards
+from discreet.core.held import Secret, unheld
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.rounding import upwards
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 
 LEAST_SCALE = 2.0**-19
 FEWEST_CELLS = 24  # for noise that is shared among parties, in bits
@@ -182,7 +181,18 @@ class KeyedAnswer(Secret):
 
 
 @dataclass(frozen=True)
-class Records(Secret):
+class _Copied(Secret):
+    """What is released `copies` times independently, by axes; once, where it is empty."""
+
+    copies: tuple[int, ...] = field(default=(), kw_only=True)
+
+    def stacked(self, count: int) -> Self:
+        """The same, to be released `count` times independently."""
+        return dataclasses.replace(self, copies=(count, *self.copies))
+
+
+@dataclass(frozen=True)
+class Records(_Copied):
     """All records themselves, for a mechanism that finds out by itself how far one unit can move what it releases.
 
     Parameters
@@ -193,22 +203,15 @@ class Records(Secret):
         The most rows that one unit has.
     neighbors : Neighbors
         The relation of the data set.
-    copies : tuple of int
-        The number of independent releases of these records, by axes; a single one where empty.
     """
 
     values: Array = field(repr=False)
     rows: int
     neighbors: Neighbors
-    copies: tuple[int, ...] = ()
-
-    def stacked(self, count: int) -> Records:
-        """The same records, to be released `count` times independently."""
-        return dataclasses.replace(self, copies=(count, *self.copies))
 
 
 @dataclass(frozen=True)
-class GramAnswer(Secret):
+class GramAnswer(_Copied):
     """A sum of products z z' of the vectors of records with themselves.
 
     Parameters
@@ -221,23 +224,16 @@ class GramAnswer(Secret):
         The most rows that one unit has.
     neighbors : Neighbors
         The relation of the data set.
-    copies : tuple of int
-        The number of independent releases, by axes; a single one where empty.
     """
 
     steps: Steps = field(repr=False)
     longest: int
     rows: int
     neighbors: Neighbors
-    copies: tuple[int, ...] = ()
-
-    def stacked(self, count: int) -> GramAnswer:
-        """The same sum, to be released `count` times independently."""
-        return dataclasses.replace(self, copies=(count, *self.copies))
 
 
 @dataclass(frozen=True)
-class GraphAnswer(Secret):
+class GraphAnswer(_Copied):
     """A whole graph, for a mechanism that finds out by itself how far one unit can move what it releases.
 
     Parameters
@@ -250,23 +246,16 @@ class GraphAnswer(Secret):
         An edge; or a node, of which all edges may change.
     neighbors : Neighbors
         The relation of the data set.
-    copies : tuple of int
-        The number of independent releases of this graph, by axes; a single one where empty.
     """
 
     edges: Steps = field(repr=False)
     nodes: int
     unit: Unit
     neighbors: Neighbors
-    copies: tuple[int, ...] = ()
-
-    def stacked(self, count: int) -> GraphAnswer:
-        """The same graph, to be released `count` times independently."""
-        return dataclasses.replace(self, copies=(count, *self.copies))
 
 
 @dataclass(frozen=True)
-class MovableRows(Secret):
+class MovableRows(_Copied):
     """Rows of any length, of which one may have moved. How many there are is public.
 
     Parameters
@@ -275,17 +264,10 @@ class MovableRows(Secret):
         Finite numbers.
     reach : float
         How far one row may have moved: all that is hidden.
-    copies : tuple of int
-        The number of independent releases, by axes; a single one where empty.
     """
 
     values: Array = field(repr=False)
     reach: float
-    copies: tuple[int, ...] = ()
-
-    def stacked(self, count: int) -> MovableRows:
-        """The same rows, to be released `count` times independently."""
-        return dataclasses.replace(self, copies=(count, *self.copies))
 
 
 AnyAnswer = GraphAnswer | Answer | SampledAnswer | KeyedAnswer | Records | GramAnswer | MovableRows

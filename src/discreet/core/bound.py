@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, upwards
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 
 Norm = Literal["l1", "l2", "linf"]
 ORDER: dict[Norm, float] = {"l1": 1.0, "l2": 2.0, "linf": math.inf}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import TypeGuard
 
 from discreet.core.errors import ParameterError
 
 EXACT = 2**53  # whole numbers up to here are floats
+LISTED = 12  # names that an error lists
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -93,3 +95,32 @@ def check_one_of(asked: str, name: str, value: object, choices: Sequence[object]
     if not any(type(value) is type(one) and value == one for one in choices):
         listed = " or ".join(map(str, choices))
         raise ParameterError(asked, f"{name} is {shown(value)}", f"Give {listed}.", parameter=name, value=value)
+
+
+def near_name(name: str, names: Iterable[str]) -> str | None:
+    """The name that is spelled most nearly alike, whatever its case; None where none is.
+
+    Examples
+    --------
+    >>> near_name("Aeg", ["age", "sex"]), near_name("height", ["age", "sex"])
+    ('age', None)
+    """
+    spelled = {each.casefold(): each for each in reversed(list(names))}
+    close = difflib.get_close_matches(name.casefold(), spelled, n=1)
+    return spelled[close[0]] if close else None
+
+
+def instead_of(name: str, names: Iterable[str]) -> str:
+    """What a remedy says of a name that is none of these: the near one, or the first of them.
+
+    Examples
+    --------
+    >>> instead_of("Age", ["age", "sex"]), instead_of("height", ["age", "sex"])
+    ("Did you mean 'age'?", 'There are age, sex.')
+    """
+    there = list(names)
+    near = near_name(name, there)
+    if near is not None:
+        return f"Did you mean {near!r}?"
+    more = f" and {len(there) - LISTED} more" if len(there) > LISTED else ""
+    return f"There are {', '.join(there[:LISTED])}{more}."

@@ -64,7 +64,6 @@ class Compared:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it reads."""
         return (self.column,)
 
     def mask(self, values: Values) -> Mask:
@@ -74,7 +73,6 @@ class Compared:
         return found
 
     def sql(self, places: Places) -> str:
-        """The same in SQL."""
         return _compared(_column(self.column, places), self.sign, Formula.constant(self.value).sql)
 
     def __str__(self) -> str:
@@ -91,17 +89,14 @@ class ComparedColumns:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it reads."""
         return tuple(dict.fromkeys((self.left, self.right)))
 
     def mask(self, values: Values) -> Mask:
-        """Whether each record fulfils it."""
         left, right = values[self.left], values[self.right]
         found: Mask = SIGNS[self.sign](left, right) & ~np.isnan(left) & ~np.isnan(right)
         return found
 
     def sql(self, places: Places) -> str:
-        """The same in SQL."""
         return _compared(_column(self.left, places), self.sign, _column(self.right, places))
 
     def __str__(self) -> str:
@@ -116,7 +111,6 @@ class Missing:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it reads."""
         return (self.column,)
 
     def mask(self, values: Values) -> Mask:
@@ -124,7 +118,6 @@ class Missing:
         return np.isnan(values[self.column])
 
     def sql(self, places: Places) -> str:
-        """The same in SQL."""
         return f"({_column(self.column, places)} IS NULL)"
 
     def __str__(self) -> str:
@@ -139,15 +132,12 @@ class Not:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it reads."""
         return self.of.columns
 
     def mask(self, values: Values) -> Mask:
-        """Whether each record fulfils it."""
         return ~self.of.mask(values)
 
     def sql(self, places: Places) -> str:
-        """The same in SQL."""
         return f"(NOT {self.of.sql(places)})"
 
     def __str__(self) -> str:
@@ -171,11 +161,9 @@ class Joined:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it reads."""
         return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
 
     def mask(self, values: Values) -> Mask:
-        """Whether each record fulfils it."""
         joined = np.logical_and if self.word == "and" else np.logical_or
         first, *others = (part.mask(values) for part in self.parts)
         for other in others:
@@ -183,7 +171,6 @@ class Joined:
         return first
 
     def sql(self, places: Places) -> str:
-        """The same in SQL."""
         return f"({f' {self.word.upper()} '.join(part.sql(places) for part in self.parts)})"
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@
     │   ├── LedgerMissing       no file where one should be: never a fresh budget
     │   ├── LedgerBroken        truncated, edited or rolled back
     │   ├── KeyReused           the key of one request, sent with another
-    │   └── Dangling            reserved once, never committed: stays spent
+    │   └── UncommittedCharge            reserved once, never committed: stays spent
     ├── EngineFailure           what holds the records failed: a file, a database, a cluster
     └── MissingExtra            an optional dependency is not installed (also an ImportError)
 
@@ -116,7 +116,7 @@ class KeyReused(LedgerError):
     """One key, two different requests."""
 
 
-class Dangling(LedgerError):
+class UncommittedCharge(LedgerError):
     """The charge of this key was reserved and never committed."""
 
 

@@ -7,8 +7,7 @@ from typing import Generic, TypeVar
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.core.held import unheld
-from discreet.core.secret import Secret
+from discreet.core.held import Secret, unheld
 
 Sums = TypeVar("Sums")
 Release = TypeVar("Release")

@@ -1,9 +1,10 @@
-"""A power-of-two grid: where contributions are put before they are added, so that sums are exact."""
+"""A power-of-two grid, where contributions are put before they are added, so that sums are exact; and rounding up."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +14,6 @@ from discreet.core.errors import ParameterError
 
 Array = NDArray[np.float64]
 Steps = NDArray[np.int64]
-
 CELLS = 30  # bits between a bound's radius and its grid's step
 
 
@@ -57,3 +57,17 @@ class Grid:
     def values(self, steps: Steps | Array) -> Array:
         """The values of these numbers of steps."""
         return np.asarray(steps, dtype=np.float64) * self.step
+
+
+def upwards(exact: Fraction) -> float:
+    """The least float that is not below an exact number.
+
+    Examples
+    --------
+    >>> upwards(Fraction(1, 10)) >= Fraction(1, 10)
+    True
+    >>> upwards(Fraction(1, 4))
+    0.25
+    """
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)

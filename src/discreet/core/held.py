@@ -16,7 +16,6 @@ Result = TypeVar("Result")
 Holder = TypeVar("Holder", bound="Held")
 Kind = TypeVar("Kind", bound=type)
 Reason = Literal["releases", "one call", "own turns", "cache", "part"]
-
 FORKED = (
     "this process is a fork of the one that made it, and both would release what was paid for once",
     "Make it in the process that uses it.",
@@ -31,7 +30,6 @@ class Forks:
 
     @classmethod
     def counted(cls) -> None:
-        """One more."""
         cls.count += 1
 
 
@@ -86,7 +84,6 @@ class Held:
             raise self.forked()
 
     def forked(self) -> DiscreetError:
-        """The refusal of a fork."""
         obstacle, remedy, consequence = FORKED
         return NotPermitted(type(self).__name__, obstacle, remedy, consequence)
 
@@ -147,3 +144,10 @@ def unheld(reason: Reason) -> Callable[[Kind], Kind]:
         return kind
 
     return said
+
+
+class Secret:
+    """Holds records or exact answers, so it is neither copied nor pickled: a copy would be beyond any ledger."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} holds records or exact answers and is neither copied nor pickled")

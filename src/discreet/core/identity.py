@@ -5,20 +5,74 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import os
 import re
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from discreet.core.installed import OWN, installed
-
+SHELVES = ("site-packages", "dist-packages", "lib-dynload")
+OWN = __name__.partition(".")[0]
 LOOSE = {"eval", "exec", "globals", "__import__"}
 SUBROOM = re.compile(rf"{OWN}\.learners\.\w+\.")  # learners lay in one folder when names were those of files
+FILES = {  # of learners that had one each at that time, and share one now
+    "FunctionalLinearRegression": "functional_linear_regression",
+    "FunctionalLogisticRegression": "functional_logistic_regression",
+    "LinearSVC": "linear_svc",
+    "MinMaxScaler": "min_max_scaler",
+    "OneHotEncoder": "one_hot_encoder",
+    "OrdinalEncoder": "ordinal_encoder",
+    "RandomDecisionTrees": "random_decision_trees",
+    "Ridge": "ridge",
+    "StandardScaler": "standard_scaler",
+}
 SIMPLE = (type(None), bool, int, float, complex, str, bytes)
+
+
+@cache
+def libraries() -> tuple[str, ...]:
+    """Where installed modules lie: the standard library, and wherever else packages are put."""
+    standard = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    shelves = [path for path in sys.path if os.path.basename(path) in SHELVES]
+    return tuple(dict.fromkeys(map(os.path.realpath, [*standard, *shelves, _above(np)])))
+
+
+def home() -> str:
+    """The directory that this package lies in."""
+    return _above(sys.modules[OWN])
+
+
+def _above(package: ModuleType) -> str:
+    return os.path.dirname(os.path.dirname(os.path.realpath(package.__file__ or "")))
+
+
+def installed(module: object) -> bool:
+    """Whether a module is of an installed library, or of this one; else it is the user's own.
+
+    Examples
+    --------
+    >>> installed(np), installed(os), installed(sys), installed(ModuleType("mine"))
+    (True, True, True, False)
+    """
+    if not isinstance(module, ModuleType) or (top := module.__name__.partition(".")[0]) == "__main__":
+        return False
+    known = vars(module)
+    places = [known["__file__"]] if known.get("__file__") else list(known.get("__path__", ()))
+    if not places:
+        return top in sys.stdlib_module_names
+    return top == OWN or any(map(_on_a_shelf, places))
+
+
+@cache
+def _on_a_shelf(place: str) -> bool:
+    """Whether a file lies in a library; looked up once, since thousands of modules are asked about again and again."""
+    return os.path.realpath(place).startswith(tuple(path + os.sep for path in libraries()))
 
 
 class Unidentified(TypeError):
@@ -94,7 +148,9 @@ def former_name(value: Any) -> str:
     >>> former_name(Unidentified)
     'discreet.core.identity:Unidentified'
     """
-    return f"{SUBROOM.sub(f'{OWN}.learners.', value.__module__)}:{value.__qualname__}"
+    module, name = SUBROOM.sub(f"{OWN}.learners.", value.__module__), value.__qualname__
+    file = FILES.get(name.partition(".")[0]) if module.startswith(f"{OWN}.learners.") else None
+    return f"{OWN}.learners.{file}:{name}" if file else f"{module}:{name}"
 
 
 class _Walk:

@@ -119,7 +119,7 @@ class Balance:
 
     @property
     def left(self) -> str:
-        """What is left in words, to four digits of the whole: so it is said wherever it is said."""
+        """What is left, in words, to four digits of the whole; every text and table uses this form."""
         whole = self.budget.epsilon
         return f"{round(self.remaining, 4 - math.ceil(math.log10(whole))) if whole else 0.0:.4g}"
 
@@ -187,7 +187,7 @@ class Ledger(Protocol):
             The account cannot pay; nothing was spent.
         KeyReused
             The key belongs to another request.
-        Dangling
+        UncommittedCharge
             The key was charged, never committed, and nobody said that it failed; ask with a new one.
         NotPermitted
             A release without a promise and without a waiver, or an analyst whom the account does not know.

@@ -26,7 +26,7 @@ FROM, UNTIL = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2
 
 
 @dataclass(frozen=True)
-class Card:
+class PartyCertificate:
     """What a party hands out so that others know it: nothing on it is secret.
 
     Parameters
@@ -37,9 +37,9 @@ class Card:
 
     Examples
     --------
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> ann = Identity.drawn("ann", system_bits())
-    >>> card = Card.of(ann)
+    >>> card = PartyCertificate.of(ann)
     >>> card.name, card.public == ann.public
     ('ann', True)
     """
@@ -66,8 +66,8 @@ class Card:
         object.__setattr__(self, "certificate", found.public_bytes(Encoding.PEM))
 
     @classmethod
-    def of(cls, identity: Identity) -> Card:
-        """The card of an identity; always the same."""
+    def of(cls, identity: Identity) -> PartyCertificate:
+        """The certificate of an identity; always the same."""
         _check_name(identity.name)
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, identity.name)])
         key = Ed25519PrivateKey.from_private_bytes(identity.secret)
@@ -109,7 +109,7 @@ def to_pem(identity: Identity, passphrase: bytes | None = None) -> bytes:
     """The identity as a file: the private key, under the passphrase where there is one, then the certificate."""
     key = Ed25519PrivateKey.from_private_bytes(identity.secret)
     cover = NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase)
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, cover) + Card.of(identity).certificate
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, cover) + PartyCertificate.of(identity).certificate
 
 
 def is_covered(data: bytes) -> bool:
@@ -129,7 +129,7 @@ def from_pem(data: bytes, passphrase: bytes | None = None) -> Identity:
         raise ParameterError("identity", obstacle, "Give its own, or make a new one: discreet identity.") from why
     if not isinstance(key, Ed25519PrivateKey):
         raise ParameterError("identity", "its key is not an Ed25519 key", "Make one: discreet identity.")
-    card = Card(data)
+    card = PartyCertificate(data)
     if card.public != key.public_key().public_bytes_raw():
         raise ParameterError("identity", "its certificate is of another key", "Make one: discreet identity.")
     return Identity(card.name, key.private_bytes_raw())

@@ -8,7 +8,7 @@ from typing import Literal
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from discreet.crypto.framing import framed
+from discreet.crypto.messages import framed
 
 PROTOCOL = b"discreet masked sum 1"
 KEY = 32  # bytes

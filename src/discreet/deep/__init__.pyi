@@ -1,3 +1,6 @@
+from .as_published.lagrangian_dual import fair_lagrangian_dual as fair_lagrangian_dual
+from .as_published.moments_accountant import moments_epsilon as moments_epsilon
+from .as_published.published_epsilon import published_epsilon as published_epsilon
 from .checks.check import Checked as Checked
 from .checks.check import check as check
 from .checks.dirac_canaries import DiracCanaries as DiracCanaries
@@ -8,8 +11,6 @@ from .clipping.clipped_sum import clipped_sum as clipped_sum
 from .fair.fair_classifier import FairClassifier as FairClassifier
 from .fair.fairness import attribute_fairness as attribute_fairness
 from .fair.fairness import fairness as fairness
-from .fair.lagrangian_dual import fair_lagrangian_dual as fair_lagrangian_dual
-from .fair.published_epsilon import published_epsilon as published_epsilon
 from .fair.sensitive_attribute import SensitiveAttribute as SensitiveAttribute
 from .layers.standardized_convolution import StandardizedConv2d as StandardizedConv2d
 from .models.abadi import AbadiPlan as AbadiPlan
@@ -18,18 +19,17 @@ from .models.large_batch import LargeBatch as LargeBatch
 from .models.large_batch import wide_residual_network as wide_residual_network
 from .models.low_rank import LowRank as LowRank
 from .models.low_rank import with_low_rank as with_low_rank
-from .models.moments_accountant import moments_epsilon as moments_epsilon
 from .models.private_mlp_classifier import PrivateMLPClassifier as PrivateMLPClassifier
 from .models.private_mlp_regressor import PrivateMLPRegressor as PrivateMLPRegressor
 from .models.public_features import PublicFeatures as PublicFeatures
 from .models.scattering import Scattering as Scattering
 from .noise.banded_factorization import BandedFactorization as BandedFactorization
+from .noise.truncation import Truncation as Truncation
 from .training.private_tensors import PrivateTensors as PrivateTensors
 from .training.processes import DistributedProcesses as DistributedProcesses
 from .training.trainer import SlowLayers as SlowLayers
 from .training.trainer import Step as Step
 from .training.trainer import Trainer as Trainer
 from .training.training_plan import TrainingPlan as TrainingPlan
-from .training.truncation import Truncation as Truncation
 
 __all__: list[str]

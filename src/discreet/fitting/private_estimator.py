@@ -18,6 +18,7 @@ from discreet.core.checks import check_positive, check_seed, check_whole, is_num
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.inherited_docs import inherit_docs
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
 from discreet.display.notebook import carded, facts, folded
@@ -37,7 +38,35 @@ class PrivateEstimator(BaseEstimator, ABC):
 
     A learner has the parameters `bounds`, `epsilon` and `delta`; with a target also `target`, and `target_bounds` or
     `classes`. It defines `check`, `plan` and `learn`, and this base does the rest: `fit` of arrays, data frames or
-    private data sets the same attributes, charges before it asks, and stores the artefact that `learn` gives.
+    private data sets the same attributes, charges before it asks, and stores the artefact that `learn` gives. What is
+    said here of parameters and attributes is shown with each learner that has them (`inherit_docs`).
+
+    Parameters
+    ----------
+    expected_size : int
+        Public. The number of records, about; of use where it is secret.
+    target : str, optional
+        Public. The column to predict, of `PrivateData`.
+    classes : sequence, optional
+        Public. All classes, in order, at least two; not for `PrivateData`, whose schema has them.
+    bounds : (lower, upper), optional
+        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
+        schema has them.
+    target_bounds : (lower, upper), optional
+        Public. Of the target; not for `PrivateData`, whose schema has them.
+    epsilon, delta : float
+        Public. What one fit costs.
+
+    Attributes
+    ----------
+    event_ : Event
+        What the fit cost.
+    receipt_ : Receipt
+        The same, with whom it protects and where it was charged.
+    n_features_in_ : int
+        Public. The number of features.
+    feature_names_in_ : array of str
+        Public. Their names, where the data have names.
     """
 
     purpose: ClassVar[str]
@@ -58,6 +87,10 @@ class PrivateEstimator(BaseEstimator, ABC):
     event_: Event
     receipt_: Receipt
     n_features_in_: int
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherit_docs(cls, PrivateEstimator)
 
     def check(self) -> None:
         """Refuse invalid parameters, before any data are read."""
@@ -147,7 +180,7 @@ class PrivateEstimator(BaseEstimator, ABC):
         return task_of_arrays(self.purpose, X, target, column, bounds, budget, self.categories, self.local)
 
     def _bounds(self) -> Any:
-        """Those of the features of arrays: from parameters, never from the data."""
+        """The bounds of the features of arrays: from parameters, never from the data."""
         return self.bounds
 
     def _target_column(self) -> Column:

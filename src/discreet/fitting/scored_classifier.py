@@ -16,7 +16,13 @@ from discreet.trust.stored import Artefact
 
 
 class ScoredClassifier(ClassifierMixin, PrivateEstimator):
-    """The class with the greatest score; for two classes, the second where the only score is positive."""
+    """The class with the greatest score; for two classes, the second where the only score is positive.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Public. The classes.
+    """
 
     supervised: ClassVar[bool] = True
 
@@ -32,7 +38,15 @@ class ScoredClassifier(ClassifierMixin, PrivateEstimator):
 
 
 class LinearScores(ScoredClassifier):
-    """Scores that are linear in the features."""
+    """Scores that are linear in the features.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Released. The coefficients of the scores, in the units of the data.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Released. The intercepts.
+    """
 
     coef_: Array
     intercept_: Array

@@ -1,3 +1,4 @@
+from .degrees import choose_max_degree as choose_max_degree
 from .degrees import degree_histogram as degree_histogram
 from .degrees import degree_sequence as degree_sequence
 from .degrees import degrees as degrees
@@ -6,21 +7,20 @@ from .edges import cut as cut
 from .edges import density as density
 from .edges import edge_count as edge_count
 from .graph_data import graph_data as graph_data
-from .joins import joint_degrees as joint_degrees
-from .joins import weighted_triangles as weighted_triangles
-from .laplacian import SketchedLaplacian as SketchedLaplacian
-from .laplacian import laplacian_sketch as laplacian_sketch
-from .max_degree import choose_max_degree as choose_max_degree
+from .joint_degrees import joint_degrees as joint_degrees
+from .joint_degrees import weighted_triangles as weighted_triangles
+from .laplacian_sketch import SketchedLaplacian as SketchedLaplacian
+from .laplacian_sketch import laplacian_sketch as laplacian_sketch
 from .publishing.comparisons import block_model_network as block_model_network
 from .publishing.comparisons import randomized_network as randomized_network
-from .publishing.lusn import dp_lusn as dp_lusn
-from .publishing.network import PublishedNetwork as PublishedNetwork
-from .publishing.publish import publish_network as publish_network
+from .publishing.not_private import dp_lusn as dp_lusn
+from .publishing.publish_network import publish_network as publish_network
+from .publishing.published_network import PublishedNetwork as PublishedNetwork
 from .publishing.utility import utility_against_truth as utility_against_truth
-from .subgraphs import clustering as clustering
-from .subgraphs import k_stars as k_stars
-from .subgraphs import triangles as triangles
-from .synthesis import SyntheticGraph as SyntheticGraph
-from .synthesis import synthetic_graph as synthetic_graph
+from .subgraph_counts import clustering as clustering
+from .subgraph_counts import k_stars as k_stars
+from .subgraph_counts import triangles as triangles
+from .synthetic_graph import SyntheticGraph as SyntheticGraph
+from .synthetic_graph import synthetic_graph as synthetic_graph
 
 __all__: list[str]

@@ -7,8 +7,7 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.questions.graphs.edge_sums import node_count
-from discreet.questions.graphs.graph_statistic import GraphStatistic
-from discreet.questions.graphs.whole_graph import ENDS
+from discreet.questions.graphs.graph_statistic import ENDS, GraphStatistic
 from discreet.questions.question import BoundedQuestion
 from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate
@@ -69,7 +68,7 @@ def estimated(
     confidence: float,
     unit: float = 1,
 ) -> Estimate:
-    """One number with its interval, in these units."""
+    """An estimate of one number with its interval, in these units."""
     check_confidence(name, confidence)
     source = data.whole if isinstance(data, PrivateGraph) else data
     released = asked(source, question, budget, name, key)

@@ -10,10 +10,10 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.graphs.asking import degree_bound_of, edges_in, estimated, nodes_in, whole_graph
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.graphs.bounded_degree import FlowEdges
 from discreet.questions.graphs.edge_sums import edge_blocks_of, edge_cut_of
-from discreet.questions.graphs.whole_graph import ENDS
+from discreet.questions.graphs.graph_statistic import ENDS
 from discreet.questions.question import BoundedQuestion
 from discreet.releases.ask import asked
 from discreet.releases.columns import Series

@@ -6,7 +6,7 @@ from typing import Any
 
 import lazy_loader
 
-from discreet.core.near_name import near_name
+from discreet.core.checks import near_name
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 MEANT = {

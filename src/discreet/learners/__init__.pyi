@@ -6,20 +6,20 @@ from .components.online_pca import OnlinePCA as OnlinePCA
 from .components.pca import PCA as PCA
 from .components.truncated_svd import TruncatedSVD as TruncatedSVD
 from .linear.erm_classifier import ERMClassifier as ERMClassifier
-from .linear.functional_linear_regression import FunctionalLinearRegression as FunctionalLinearRegression
-from .linear.functional_logistic_regression import FunctionalLogisticRegression as FunctionalLogisticRegression
+from .linear.functional_mechanism import FunctionalLinearRegression as FunctionalLinearRegression
+from .linear.functional_mechanism import FunctionalLogisticRegression as FunctionalLogisticRegression
 from .linear.kernel_svc import KernelSVC as KernelSVC
+from .linear.linear_classifier import LinearSVC as LinearSVC
 from .linear.linear_regression import LinearRegression as LinearRegression
-from .linear.linear_svc import LinearSVC as LinearSVC
+from .linear.linear_regression import Ridge as Ridge
 from .linear.logistic_regression import LogisticRegression as LogisticRegression
 from .linear.online_ridge import OnlineRidge as OnlineRidge
 from .linear.perceptron import Perceptron as Perceptron
-from .linear.ridge import Ridge as Ridge
 from .preprocessing.buy_categories import buy_categories as buy_categories
-from .preprocessing.min_max_scaler import MinMaxScaler as MinMaxScaler
-from .preprocessing.one_hot_encoder import OneHotEncoder as OneHotEncoder
-from .preprocessing.ordinal_encoder import OrdinalEncoder as OrdinalEncoder
-from .preprocessing.standard_scaler import StandardScaler as StandardScaler
+from .preprocessing.category_encoder import OneHotEncoder as OneHotEncoder
+from .preprocessing.category_encoder import OrdinalEncoder as OrdinalEncoder
+from .preprocessing.scalers import MinMaxScaler as MinMaxScaler
+from .preprocessing.scalers import StandardScaler as StandardScaler
 from .selection.evaluate import evaluate as evaluate
 from .selection.evaluate_regression import evaluate_regression as evaluate_regression
 from .selection.plot_privacy_utility import plot_privacy_utility as plot_privacy_utility
@@ -29,7 +29,7 @@ from .trees.additive_classifier import AdditiveClassifier as AdditiveClassifier
 from .trees.additive_regressor import AdditiveRegressor as AdditiveRegressor
 from .trees.boosted_stumps import BoostedStumps as BoostedStumps
 from .trees.decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
-from .trees.random_decision_trees import RandomDecisionTrees as RandomDecisionTrees
+from .trees.random_forest import RandomDecisionTrees as RandomDecisionTrees
 from .trees.random_forest import RandomForestClassifier as RandomForestClassifier
 
 MEANT: dict[str, str]

@@ -25,6 +25,17 @@ class PrivateTransformer(TransformerMixin, PrivateEstimator):
 
     A transformer says what it does to each record as a `Transformation`. The bounds and names after it follow from
     public facts alone, so that a later step can be planned before anything is learned.
+
+    Parameters
+    ----------
+    bounds : (lower, upper), or Schema, optional
+        Public. Two numbers, or two sequences with one number per feature, or a schema; not for `PrivateData`, which
+        have one.
+
+    Attributes
+    ----------
+    columns_ : tuple of Column
+        Public. What the schema says of each feature.
     """
 
     categories: ClassVar[bool] = True

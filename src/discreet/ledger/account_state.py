@@ -4,19 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from discreet.accounting.filters.amount import NOTHING, Amount
+from discreet.accounting.accountant import Price
+from discreet.accounting.filters.amount import DELTA_UNITS, NOTHING, Amount
 from discreet.accounting.filters.gaussian_filter import GaussianFilter
 from discreet.accounting.filters.pure_filter import PureFilter
 from discreet.accounting.filters.renyi_filter import RenyiFilter
-from discreet.accounting.filters.union import Member, Spent, Union, chosen, payable
-from discreet.accounting.price import Price
+from discreet.accounting.filters.union import FilterUnion, Member, Spent, chosen, payable
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.ledger import Balance
-from discreet.ledger.raising import raised
+
+
+def raised(union: FilterUnion, before: Budget, after: Budget) -> FilterUnion:
+    """The members with the caps of a larger budget.
+
+    Examples
+    --------
+    >>> from discreet.core.events import PureLoss
+    >>> from discreet.accounting.filters.union import chosen
+    >>> union = chosen(Budget(1.0), PureLoss(0.5))
+    >>> raised(union, Budget(1.0), Budget(2.0)).members[0].certified(union.members[0].cap)
+    1.0
+    """
+    grown = Fraction(after.delta) / Fraction(before.delta) if before.delta else Fraction(0)
+    fresh = Fraction(0) if before.delta else Fraction(after.delta)  # an account without delta has one member
+    members = []
+    for member in union.members:
+        share, failures = (grown * Fraction(units, DELTA_UNITS) for units in (member.share, member.cap.delta))
+        members.append(_raised_member(member, after.epsilon, share, failures + fresh))
+    return FilterUnion(tuple(members))
+
+
+def _raised_member(member: Member, epsilon: float, share: Fraction, failures: Fraction) -> Member:
+    found: PureFilter | GaussianFilter | RenyiFilter
+    match member:
+        case GaussianFilter(first=first):
+            found = GaussianFilter.of(epsilon, share, failures, first)
+        case RenyiFilter(order=order):
+            found = RenyiFilter.of(epsilon, share, failures, order)
+        case PureFilter(first=first):
+            found = PureFilter.of(epsilon, share, failures, first)
+        case _:
+            raise TypeError(member)
+    parts = ("loss", "delta", "slack")
+    return replace(found, cap=Amount(*(max(getattr(found.cap, part), getattr(member.cap, part)) for part in parts)))
 
 
 @dataclass(frozen=True)
@@ -27,7 +62,7 @@ class AccountState:
     ----------
     budget : Budget
         What may be spent in all.
-    union : Union, optional
+    union : FilterUnion, optional
         The filter; None before the first charge, which determines it.
     spent : tuple of Amount
         What is spent in each member of the filter.
@@ -46,7 +81,7 @@ class AccountState:
     """
 
     budget: Budget
-    union: Union | None = None
+    union: FilterUnion | None = None
     spent: Spent = ()
     asked: float = 0.0
     charges: int = 0
@@ -86,9 +121,9 @@ class AccountState:
         for old, new in zip(self.union.members, members, strict=True):
             if _kind(old) != _kind(new) or not old.cap.within(new.cap):
                 raise ValueError("the members of a filter do not change, and caps do not shrink")
-        if Union(members).delta > budget.delta:
+        if FilterUnion(members).delta > budget.delta:
             raise ValueError("the members of the filter have more delta than the account")
-        return replace(self, budget=budget, union=Union(members))
+        return replace(self, budget=budget, union=FilterUnion(members))
 
     def written_raise(self) -> dict[str, Any]:
         """The budget and the members as an entry holds them."""
@@ -103,7 +138,6 @@ class AccountState:
 
     @property
     def holds(self) -> bool:
-        """Whether the account keeps its budget."""
         return self.union is None or self.union.holds(self.spent)
 
     def balance(self) -> Balance:
@@ -128,7 +162,7 @@ class AccountState:
 
     def charged(self, after: AccountState) -> dict[str, Any]:
         """The charge as an entry of the chain holds it: the members with the first one, and what is spent after it."""
-        union = after.union or Union(())
+        union = after.union or FilterUnion(())
         members = {} if self.union else {"members": list(map(_written, union.members))}
         spent = [_text(amount, member) for amount, member in zip(after.spent, union.members, strict=True)]
         return members | {"spent": spent}
@@ -144,7 +178,7 @@ class AccountState:
         union = self.union
         if union is None:
             first = event()
-            union = Union(tuple([_read(member, self.budget, first) for member in charge["members"]]))
+            union = FilterUnion(tuple([_read(member, self.budget, first) for member in charge["members"]]))
             if union.delta > self.budget.delta:
                 raise ValueError("the members of the filter have more delta than the account")
         elif "members" in charge:
@@ -172,7 +206,7 @@ def recompute(standing: AccountState, charge: dict[str, Any], event: Event) -> N
         A cap is more than its share of delta allows, or less is spent than the event costs, by more than rounding.
     """
     if standing.union is None:
-        union = Union(tuple(_read(member, standing.budget, event) for member in charge["members"]))
+        union = FilterUnion(tuple(_read(member, standing.budget, event) for member in charge["members"]))
         if not all(member.sound for member in union.members):
             raise ValueError("the cap of a filter is more than its share of delta allows")
         costs = union.opening(event)
@@ -263,7 +297,7 @@ def _amount(text: dict[str, str]) -> Amount:
     return Amount(int(text["loss"]), int(text["delta"]), int(text.get("slack", 0)))
 
 
-def _spent(union: Union, texts: list[dict[str, str] | None], before: Spent) -> Spent:
+def _spent(union: FilterUnion, texts: list[dict[str, str] | None], before: Spent) -> Spent:
     """What is spent in each member, as an entry holds it.
 
     A ledger that did not count slacks granted them in proportion to losses, or less.

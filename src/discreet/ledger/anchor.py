@@ -20,7 +20,7 @@ _sync = os.fdatasync if sys.platform == "linux" else os.fsync
 
 
 @dataclass(frozen=True)
-class Mark:
+class AnchoredHead:
     """A head and the number of its entry."""
 
     number: int
@@ -28,7 +28,7 @@ class Mark:
 
     @property
     def line(self) -> bytes:
-        """The mark as text of fixed length, with a checksum that a torn write does not pass."""
+        """Both as text of fixed length, with a checksum that a torn write does not pass."""
         text = f"{self.number:020d} {self.head}"
         return f"{text} {hashlib.sha256(text.encode()).hexdigest()[:16]}\n".encode()
 
@@ -42,7 +42,7 @@ class Anchor:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def create(self, mark: Mark) -> None:
+    def create(self, mark: AnchoredHead) -> None:
         """Write the file anew, durably."""
         replace_own(self.path, mark.line * 2)
 
@@ -51,7 +51,7 @@ class Anchor:
         """Whether there is a mark to read."""
         return self.path.exists() and any(_marks(self.path.read_bytes()))
 
-    def read(self) -> Mark:
+    def read(self) -> AnchoredHead:
         """The newest mark that was written whole."""
         try:
             marks = [mark for mark in _marks(self.path.read_bytes()) if mark]
@@ -61,7 +61,7 @@ class Anchor:
             raise self._unusable("is damaged")
         return max(marks, key=lambda mark: mark.number)
 
-    def advance(self, mark: Mark, *, durable: bool) -> None:
+    def advance(self, mark: AnchoredHead, *, durable: bool) -> None:
         """Move to a newer mark whose entry is durable already.
 
         One that is not `durable` outlives the process but not a power cut.
@@ -86,15 +86,15 @@ class Anchor:
         )
 
 
-def _marks(content: bytes) -> list[Mark | None]:
+def _marks(content: bytes) -> list[AnchoredHead | None]:
     """Both lines, None for one that was not written whole."""
     return [_mark(content[i * LINE : (i + 1) * LINE]) for i in range(2)]
 
 
-def _mark(line: bytes) -> Mark | None:
+def _mark(line: bytes) -> AnchoredHead | None:
     try:
         number, head, _ = line.decode("ascii").split()
-        mark = Mark(int(number), head)
+        mark = AnchoredHead(int(number), head)
     except ValueError:
         return None
     return mark if mark.line == line else None

@@ -2,19 +2,65 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.core.errors import LedgerBroken, LedgerError
+from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, UncommittedCharge
+from discreet.core.events import Event, written
 from discreet.core.held import unheld
-from discreet.core.ledger import Entry
-from discreet.ledger.anchor import Anchor, Mark
-from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, entry, sealed
+from discreet.core.ledger import Committed, Entry
+from discreet.ledger.anchor import Anchor, AnchoredHead
+from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, canonical, day, entry, sealed
 from discreet.ledger.ledger_file import LedgerFile, found, insert, links, transaction
-from discreet.ledger.replay import result_digest
+
+
+def request_digest(event: Event, request: bytes | str, analyst: str | None) -> str:
+    """What identifies a request under a key."""
+    raw = request.encode() if isinstance(request, str) else request
+    text = canonical([written(event), hashlib.sha256(raw).hexdigest(), analyst])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def result_digest(result: bytes) -> str:
+    """What an entry keeps of a result."""
+    return hashlib.sha256(result).hexdigest()
+
+
+def paid(reserved: ChainEntry, done: ChainEntry | None, digest: str) -> ChainEntry:
+    """The commit that this request, sent again, is answered with."""
+    asked = f"key {reserved.key}"
+    if reserved.fields["request"] != digest:
+        raise KeyReused(asked, "it belongs to another request", "Use a new key for a new request.", key=reserved.key)
+    if done is None:
+        raise UncommittedCharge(
+            asked,
+            "it was charged and has no result yet; whoever charged it may still be at work, or died",
+            "Wait, or ask with a new key, which is charged anew.",
+            "The charge stays spent, and nothing was handed out for it.",
+            key=reserved.key,
+        )
+    return done
+
+
+def check_same(done: ChainEntry, result: bytes) -> None:
+    """Refuse a second result for the same charge."""
+    if done.fields["result"] != result_digest(result):
+        raise KeyReused(
+            f"commit {done.key}",
+            "it was committed with another result, and one charge pays for one result",
+            "Hand out the stored result, or reserve anew.",
+            key=done.key,
+        )
+
+
+def committed(link: ChainEntry, result: bytes, replayed: bool) -> Committed:
+    """The commit as its caller sees it."""
+    fields = link.fields
+    return Committed(link.key, link.number, link.hash, day(fields["at"]), result, replayed, fields.get("stated"))
 
 
 @unheld("one call")
@@ -120,7 +166,6 @@ class Book:
             self.anchor.create(self._mark)
 
     def entries(self) -> tuple[Entry, ...]:
-        """Every charge, oldest first."""
         with self.reading() as db:
             dangling = self.chain.dangling
             return tuple(entry(link, link.key not in dangling) for link in links(db, 0) if link.kind == "reserve")
@@ -142,10 +187,10 @@ class Book:
             return Verified(again.number + 1, len(again.dangling), again.head)
 
     @property
-    def _mark(self) -> Mark:
-        return Mark(self.chain.number, self.chain.head)
+    def _mark(self) -> AnchoredHead:
+        return AnchoredHead(self.chain.number, self.chain.head)
 
-    def _catch_up(self, db: sqlite3.Connection, mark: Mark | None) -> None:
+    def _catch_up(self, db: sqlite3.Connection, mark: AnchoredHead | None) -> None:
         since = links(db, self.chain.number)
         if self.chain.number >= 0:
             last = next(since, None)

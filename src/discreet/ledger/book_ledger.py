@@ -8,22 +8,19 @@ import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
 from discreet.core.errors import LedgerError
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Unit
 from discreet.display.notebook import carded
 from discreet.ledger.account_state import AccountState
-from discreet.ledger.admission import check_relation, waived
-from discreet.ledger.book import Book, BookPage
+from discreet.ledger.admission import check_relation, often, waived
+from discreet.ledger.book import Book, BookPage, check_same, committed, paid, request_digest, result_digest
 from discreet.ledger.chain import Account, ChainEntry, day
-from discreet.ledger.ledger_view import LedgerView, unknown
+from discreet.ledger.ledger_view import LedgerView, html, text, unknown
 from discreet.ledger.memory_book import MemoryBook, MemoryPage
-from discreet.ledger.often import often
 from discreet.ledger.refusal import refusal
-from discreet.ledger.replay import check_same, committed, paid, request_digest, result_digest
-from discreet.ledger.statement import html, text
 
 Page = BookPage | MemoryPage
 
@@ -36,13 +33,11 @@ class BookLedger(LedgerView):
         self.analyst = analyst
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
-        """Whether `reserve` would accept this event now; charges nothing."""
         standings = concerned(self.accounts, analyst or self.analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return all(standing.affords(event) for standing in standings.values())
 
     def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
-        """How often `reserve` would accept this event from now on, at most `most`; charges nothing."""
         standings = concerned(self.accounts, analyst or self.analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return min(often(standing, event, most) for standing in standings.values())

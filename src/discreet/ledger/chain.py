@@ -33,7 +33,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from discreet.accounting.price import Price
+from discreet.accounting.accountant import Price
 from discreet.core.budget import Budget, check_budget
 from discreet.core.errors import DiscreetError, LedgerBroken
 from discreet.core.events import Event, read
@@ -59,7 +59,6 @@ class ChainEntry:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What the body says."""
         fields = json.loads(self.body)
         if not isinstance(fields, dict):
             raise ValueError("the body is not an object")

@@ -48,7 +48,6 @@ class LedgerFile:
         _open_files.add(self)
 
     def beside(self, suffix: str) -> Path:
-        """A file that belongs to this one."""
         return self.path.with_name(self.path.name + suffix)
 
     @contextmanager

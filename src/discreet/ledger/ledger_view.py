@@ -10,11 +10,15 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.ledger import Balance, Entry
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.display.notebook import facts, grid
+from discreet.display.plain import plain
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.book import Book, Verified
 from discreet.ledger.chain import Account, ChainEntry
 from discreet.ledger.ledger_file import LedgerFile, links
 from discreet.ledger.memory_book import MemoryBook
+
+COLUMNS = ("entry", "day", "analyst", "purpose", "event", "cost", "state")
 
 
 class LedgerView:
@@ -112,3 +116,58 @@ def verify(path: str | os.PathLike[str], expected_head: str | None = None) -> Ve
     """Check all of the ledger in this file; `LedgerBroken` at the first fault, `LedgerMissing` if there is none."""
     with FileView(Book(LedgerFile(path))) as ledger:
         return ledger._book.verify(expected_head)
+
+
+def show(path: str | os.PathLike[str]) -> str:
+    """The statement of the ledger in this file, as text."""
+    with FileView(Book(LedgerFile(path))) as ledger:
+        return text(ledger)
+
+
+def text(ledger: LedgerView) -> str:
+    """The statement as aligned text."""
+    rows = [COLUMNS, *(tuple(map(plain, row)) for row in _rows(ledger))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([f"{plain(label):<9} {plain(value)}" for label, value in _summary(ledger)] + ["", *table])
+
+
+def html(ledger: LedgerView) -> str:
+    """The statement as two tables; everything in it is escaped."""
+    return facts(dict(_summary(ledger))) + grid("", COLUMNS, _rows(ledger), kind="words")
+
+
+def _summary(ledger: LedgerView) -> list[tuple[str, str]]:
+    entries = ledger.entries()
+    lines = [("ledger", f"{ledger.name}, {_protects(ledger)}")]
+    lines += [(analyst or "data set", str(ledger.balance(analyst))) for analyst in ledger.accounts]
+    dangling = sum(not entry.committed for entry in entries)
+    lines.append(("charges", f"{len(entries)}, of which {dangling} dangling"))
+    return [*lines, ("head", ledger.head)]
+
+
+def _protects(ledger: LedgerView) -> str:
+    unit, relation = ledger.unit, ledger.neighbors
+    if unit is None or relation is None:
+        return "for any relation"
+    limit = f" ({unit.column}, {unit.limit})" if unit.column else f" ({unit.limit})" if unit.reach else ""
+    return f"for one {unit.kind}{limit} under {relation.value}"
+
+
+def _rows(ledger: LedgerView) -> list[tuple[str, ...]]:
+    return [_row(entry) for entry in ledger.entries()]
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    state = "committed" if entry.committed else "dangling: spent, never handed out"
+    state += "" if entry.secret else "; from known bits: NOT PRIVATE"
+    cost = f"epsilon {entry.epsilon:.6g}" + (f", delta {entry.delta:.3g}" if entry.delta else "")
+    return (
+        str(entry.number),
+        entry.at,
+        entry.analyst or "",
+        entry.purpose,
+        entry.event.kind,
+        f"waived: {entry.waiver}" if entry.waiver else cost,
+        state,
+    )

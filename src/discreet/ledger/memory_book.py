@@ -25,22 +25,18 @@ class MemoryPage:
     anchor_durable: bool = field(default=True, init=False)
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
-        """The reservation or commit of this key."""
         return self.links.get((kind, key))
 
     def result(self, commit: ChainEntry) -> bytes:
-        """The bytes that were committed."""
         return self.results[commit.number]
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
-        """Append an entry."""
         link = sealed(self.chain.head, self.chain.number + 1, kind, key, **fields)
         self.chain.follow(link)
         self.links[kind, key] = link
         return link
 
     def store(self, commit: ChainEntry, result: bytes) -> None:
-        """Keep the bytes that an entry commits."""
         self.results[commit.number] = result
 
 
@@ -73,7 +69,6 @@ class MemoryBook(Held):
             yield self._page
 
     def entries(self) -> tuple[Entry, ...]:
-        """Every charge, oldest first."""
         with self.reading():
             dangling = self.chain.dangling
             links = tuple(link for link in self._page.links.values() if link.kind == "reserve")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from discreet.accounting.accountant import Price, price
 from discreet.accounting.filters.amount import DELTA_UNITS
 from discreet.accounting.filters.pure_filter import pure_price
-from discreet.accounting.price import Price, price
 from discreet.core.errors import BudgetExceeded, Unaccountable
 from discreet.core.events import (
     ApproximateLoss,

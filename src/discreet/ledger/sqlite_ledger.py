@@ -80,12 +80,7 @@ class SqliteLedger(BookLedger, FileView):
         for analyst, cap in (analysts or {}).items():
             accounts.append(_smaller(analyst, cap, budget))
         book = Book(LedgerFile(path))
-        book.create(
-            name=name,
-            neighbors=neighbors.value,
-            unit=unit_fields(unit),
-            accounts=accounts,
-        )
+        book.create(name=name, neighbors=neighbors.value, unit=unit_fields(unit), accounts=accounts)
         return cls(book)
 
     @classmethod

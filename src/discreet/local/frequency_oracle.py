@@ -11,12 +11,11 @@ from discreet.core.errors import ParameterError
 from discreet.display.notebook import carded
 from discreet.display.plain import plain
 from discreet.local.oracle import Domain, Oracle
-from discreet.local.oracles.count_mean_sketch import CountMeanSketch
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
-from discreet.local.oracles.hadamard_sketch import HadamardSketch
 from discreet.local.oracles.local_hashing import LocalHashing
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
+from discreet.local.oracles.sketch import CountMeanSketch, HadamardSketch
 from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
 from discreet.local.randomizer import HEADER

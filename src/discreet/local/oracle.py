@@ -31,8 +31,6 @@ class Oracle(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     domain : int or tuple of str
         Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
     """
@@ -81,7 +79,6 @@ class Oracle(Randomizer):
             raise self._unknown(f"the {self.size} labels of the domain") from None
 
     def content(self, value: Any) -> bytes:
-        """The number of the value."""
         return self.places([value]).tobytes()
 
     def stand_in(self, bits: Bits) -> Any:
@@ -187,10 +184,9 @@ class PureOracle(Oracle):
         return tally
 
     def frequencies(self, tally: Steps, n: int) -> Array:
-        """Unbiased estimates of the share of each value."""
         return (np.asarray(self.support(tally), np.float64) / n - self.other) / (self.own - self.other)
 
     def variances(self, shares: Array, n: int) -> Array:
-        """Those of coins: `own` for the share that has the value, and `other` for the rest."""
+        """The variances of coins: `own` for the share that has the value, and `other` for the rest."""
         own, other = self.own, self.other
         return (shares * own * (1 - own) + (1 - shares) * other * (1 - other)) / (n * (own - other) ** 2)

@@ -61,7 +61,7 @@ def randomizer_of(parameters: Any) -> Randomizer:
 
 
 def _made(kind: type[Randomizer], how: dict[str, Any]) -> Randomizer:
-    """With these parameters, of which those that follow from the others must be right."""
+    """A randomiser of this kind; parameters that follow from others must be right."""
     follow = {field.name for field in dataclasses.fields(kind) if not field.init}
     made = kind(**{name: value for name, value in how.items() if name not in follow})
     _ = made.fingerprint, made.derived, made.form  # all that devices need can be computed

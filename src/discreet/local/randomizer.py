@@ -19,6 +19,7 @@ from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Array, Steps
+from discreet.core.inherited_docs import inherit_docs
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 
@@ -66,6 +67,10 @@ class Randomizer(CheckedParameters, ABC):
     """A permanent name: it is part of the fingerprint."""
     calibrated: ClassVar[str] = "epsilon"
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherit_docs(cls, Randomizer)
 
     def __post_init__(self) -> None:
         self._settle_numbers()

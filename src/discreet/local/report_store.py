@@ -31,18 +31,10 @@ CREATE TABLE IF NOT EXISTS tally (n INTEGER NOT NULL, numbers BLOB NOT NULL);
 
 @dataclass(frozen=True)
 class Envelope:
-    """A message with an identifier that its sender drew at random, so that it can be sent again.
+    """A message with an identifier that its sender drew at random, so that it can be sent again."""
 
-    Parameters
-    ----------
-    id : bytes
-        16 bytes.
-    message : bytes
-        An encoded report.
-    """
-
-    id: bytes
-    message: bytes
+    id: bytes  # 16 bytes
+    message: bytes  # an encoded report
 
 
 @dataclass(frozen=True)
@@ -71,7 +63,7 @@ class ReportStore(Held):
     --------
     >>> import tempfile
     >>> from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> survey = GeneralizedRandomizedResponse(1.0, ("no", "yes"))
     >>> sent = Envelope(bytes(16), survey.encode(survey.report("yes", system_bits())))
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +132,6 @@ class ReportStore(Held):
             raise self._refused(f"a report is also in {other.path}", "Add up stores that have none in common.")
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     @contextlib.contextmanager

@@ -18,7 +18,7 @@ from discreet.core.held import Held, exclusive
 from discreet.ledger.file_lock import locked
 from discreet.ledger.own_file import read_own, replace_own
 from discreet.local.randomizer import DEVICE_EPSILON, Randomizer
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 VERSION = 2
 LONGEST = 2**26  # bytes of an account

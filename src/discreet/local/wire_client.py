@@ -46,7 +46,7 @@ class Protocol:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As they are published."""
+        """The parameters as they are published."""
         domain = self.size if self.labels is None else list(self.labels)
         return {"kind": self.kind, "epsilon": self.epsilon, "domain": domain}
 
@@ -201,7 +201,7 @@ def space(epsilon: float, size: int) -> tuple[int, int]:
 
 
 def variance(epsilon: float, q: int, t: int) -> float:
-    """Of a report in this space, for a value that nobody has."""
+    """The variance of a report in this space, for a value that nobody has."""
     points, hyperplane, meet = ((q ** (t - less) - 1) // (q - 1) for less in (0, 1, 2))
     odds = math.expm1(epsilon)
     unit = 1 / (odds * hyperplane + points)

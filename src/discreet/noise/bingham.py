@@ -30,8 +30,6 @@ def bingham(bits: Bits, count: int, form: Array) -> Array:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     count : int
         Public. How many vectors.
     form : array of shape (p, p)

@@ -82,8 +82,6 @@ def rounded_bounded(bits: Bits, size: Size, radius: float) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     radius : float
         Public. In steps; between 1e-6 and 2**52. Choose it near 2**30 to lose nothing by rounding.
 

@@ -51,7 +51,6 @@ class Cap:
             raise ParameterError("cap", f"its threshold is {self.threshold} and its chance {self.chance}", remedy)
 
     def weight(self, mass: float) -> float:
-        """The mean weight of a draw where the cap has this mass."""
         return self.chance + (1 - 2 * self.chance) * mass
 
     @property
@@ -79,8 +78,6 @@ def leaning_gaussian(bits: Bits, directions: Array, stddev: float, cap: Cap) -> 
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     directions : array, shape (n, size)
         Of length one.
     stddev : float

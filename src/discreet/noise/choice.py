@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
+from discreet.noise.error_bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 
 assure("exp")
 FAR = 50.0  # exponents beyond are overstated here, and settled in multi-precision
@@ -37,8 +37,6 @@ def stretch_choice(
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     lengths : array of int64, shape (rows, stretches)
         At least 0, and one above 0 in every row; a row adds up to less than 2**63.
     distances : array of int64, shape (rows, stretches)
@@ -72,7 +70,7 @@ def stretch_choice(
         held, words = tickets[of, place], bits.words(len(of)).copy()
         kept = (words * 2.0**-64 < 1 - SURE - 2.0 / held) & (exponents[of, place] <= FAR)
         for i in np.flatnonzero(~kept):
-            size = Size(int(lengths[of[i], place[i]]), int(behind[of[i], place[i]]), scale)
+            size = StretchWeight(int(lengths[of[i], place[i]]), int(behind[of[i], place[i]]), scale)
             kept[i] = size.exceeds(Uniform(bits, int(words[i])), int(held[i]), int(unit[of[i], 0]))
         chosen[again[kept]] = place[kept]
         again = again[~kept]
@@ -87,7 +85,7 @@ def _places(last: Steps, rows: Steps, ticket: Steps) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Size:
+class StretchWeight:
     """The weight length * exp(-distance / scale), to any precision."""
 
     length: int

@@ -8,7 +8,7 @@ import operator
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.bits import KeyStream
+from discreet.noise.system_bits import KeyStream
 
 
 class DeterministicBits:

@@ -50,8 +50,6 @@ def rounded_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     stddev : float
         Public. In steps; between 1e-6 and 2**52. Choose it near 2**30 to lose nothing by rounding.
 
@@ -73,8 +71,6 @@ def discrete_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_gaussian`.
     stddev : float
         Public. In steps; between 1e-6 and 2**52.
 

@@ -33,7 +33,6 @@ class Interval:
 
     @classmethod
     def of(cls, value: float | int) -> Interval:
-        """The value alone: every float and every int is a decimal."""
         return cls(Decimal(value), Decimal(value))
 
     @classmethod
@@ -60,7 +59,6 @@ class Interval:
         return Interval.around(self.lo / Decimal(divisor), self.hi / Decimal(divisor))
 
     def square(self) -> Interval:
-        """The squares, none below zero."""
         product = self * self
         return Interval(max(product.lo, Decimal(0)), product.hi)
 
@@ -69,7 +67,6 @@ class Interval:
         return Interval.around(max(self.lo, Decimal(0)).sqrt(), max(self.hi, Decimal(0)).sqrt())
 
     def exp(self) -> Interval:
-        """The exponentials."""
         return Interval.around(self.lo.exp(), self.hi.exp())
 
     def ln(self) -> Interval:
@@ -142,7 +139,6 @@ class Uniform:
         self._bits, self.known, self.width = bits, known, width
 
     def refine(self) -> None:
-        """Draw 64 bits more."""
         self.known, self.width = self.known << 64 | self._bits.integer(64), self.width + 64
 
     def interval(self) -> Interval:

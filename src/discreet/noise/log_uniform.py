@@ -27,11 +27,6 @@ def log_uniform(bits: Bits, size: Size) -> Array:
     the reals that are cut to them. Where the machine has extended precision, the logarithm is taken there, and settled
     in multi-precision if it is close to half-way between two floats; elsewhere every one is settled.
 
-    Parameters
-    ----------
-    bits, size
-        As for `rounded_laplace`.
-
     Examples
     --------
     >>> from discreet.noise.deterministic import DeterministicBits

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.noise.bars import Bars, exponentials
-from discreet.noise.exponential import rounded_exponential
+from discreet.noise.error_bars import ErrorBars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
+from discreet.noise.laplace import rounded_exponential
 from discreet.noise.rejection_table import COMPANY, LIMIT
 from discreet.noise.request import Size, checked_scale, checked_shape
 
@@ -47,8 +46,6 @@ def polya(bits: Bits, size: Size, scale: float, parts: int) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     scale : float
         Public. Of the geometric variable, in steps; between 1e-6 and 2**52.
     parts : int
@@ -101,29 +98,29 @@ class _Walks:
     def fill(self, out: Steps) -> None:
         """Add up the jumps of each walk."""
         end = self._float_end()
-        place, time = np.arange(out.size), Bars(np.zeros(out.size), np.zeros(out.size))
+        place, time = np.arange(out.size), ErrorBars(np.zeros(out.size), np.zeros(out.size))
         while place.size:
             time = self._waited(place, time)
             inside = self._inside(place, time, end)
-            place, time = place[inside], Bars(time.value[inside], time.error[inside])
+            place, time = place[inside], ErrorBars(time.value[inside], time.error[inside])
             out[place] += self._jumps(place, time)
 
-    def _waited(self, place: Steps, time: Bars) -> Bars:
+    def _waited(self, place: Steps, time: ErrorBars) -> ErrorBars:
         """The times after one more wait; its bar is twice what it need be, which covers the product's rounding."""
         words = self.bits.words(place.size).copy()
         self.rounds.append(_Round(place, words))
         wait = exponentials(words)
         value = time.value + self.parts * wait.value
-        return Bars(value, time.error + self.parts * wait.error + 2.0**-53 * value)
+        return ErrorBars(value, time.error + self.parts * wait.error + 2.0**-53 * value)
 
-    def _inside(self, place: Steps, time: Bars, end: Bars) -> NDArray[np.bool_]:
+    def _inside(self, place: Steps, time: ErrorBars, end: ErrorBars) -> NDArray[np.bool_]:
         """Which walks have not left [0, L] yet."""
         inside = time.value < end.value
         for i in np.flatnonzero(~(np.abs(time.value - end.value) > time.error + end.error)):
             inside[i] = self._settled_inside(int(place[i]))
         return inside
 
-    def _jumps(self, place: Steps, time: Bars) -> Steps:
+    def _jumps(self, place: Steps, time: ErrorBars) -> Steps:
         words = self.bits.words(place.size).copy()
         ratio = _ratios(time, exponentials(words))
         whole = np.floor(ratio.value)
@@ -151,11 +148,11 @@ class _Walks:
         """L = -ln(1 - exp(-1 / scale))."""
         return -(Interval.of(1) - (-(Interval.of(1) / self.scale)).exp()).ln()
 
-    def _float_end(self) -> Bars:
+    def _float_end(self) -> ErrorBars:
         with localcontext(Context(prec=40, Emin=MIN_EMIN, Emax=MAX_EMAX)):
             end = self._end()
             value = np.array(float(end.lo))
-            return Bars(value, float(end.hi - end.lo) + ERROR * np.abs(value))
+            return ErrorBars(value, float(end.hi - end.lo) + ERROR * np.abs(value))
 
     def _settled_inside(self, place: int) -> bool:
         def attempt() -> bool | None:
@@ -178,7 +175,7 @@ class _Walks:
         return min(settled(attempt, [*self._known(place), uniform]), LIMIT)
 
 
-def _ratios(time: Bars, level: Bars) -> Bars:
+def _ratios(time: ErrorBars, level: ErrorBars) -> ErrorBars:
     """The ratios of -ln V to the rates -ln(1 - exp(-s)), for times s inside [0, L].
 
     Let x = exp(-s) and u = 1 - x as a float. If s is off by d < 0.01 then x is off by 1.01 d x, and exp by 4 units in
@@ -196,4 +193,4 @@ def _ratios(time: Bars, level: Bars) -> Bars:
         ratio = level.value / rate
         error = (level.error + ratio * off_rate) / (rate - off_rate) + ERROR * ratio
         known = (time.error < 0.01) & (u > 2 * off) & (rate > off_rate)
-        return Bars(ratio, np.where(known, error, np.inf))
+        return ErrorBars(ratio, np.where(known, error, np.inf))

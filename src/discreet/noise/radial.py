@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import Bars, exponentials
+from discreet.noise.error_bars import ErrorBars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 from discreet.noise.request import checked_scale, checked_shape
 
 assure("cos")
@@ -37,8 +36,6 @@ def radial_exponential(bits: Bits, count: int, dimension: int, scale: float) -> 
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     count : int
         Public. How many vectors.
     dimension : int
@@ -104,7 +101,7 @@ def _fill(bits: Bits, out: Steps, scale: float) -> None:
         out[row, columns] = _settled(bits, words[row], layout, scale, columns.tolist())
 
 
-def _gaussians(words: Words, layout: _Layout) -> Bars:
+def _gaussians(words: Words, layout: _Layout) -> ErrorBars:
     """Standard Gaussians, by Box and Muller: all cosines, then all sines.
 
     The square root of 2 E is off by 2 dE / r. The angle 2 pi w / 2**64 carries three roundings, of at most 2 pi 2**-53
@@ -115,10 +112,10 @@ def _gaussians(words: Words, layout: _Layout) -> Bars:
     angle *= 2 * np.pi
     length = np.sqrt(2 * radius.value)
     error = 2 * radius.error / length + 2.0**-47 * length
-    return Bars(np.hstack([length * np.cos(angle), length * np.sin(angle)]), np.hstack([error, error]))
+    return ErrorBars(np.hstack([length * np.cos(angle), length * np.sin(angle)]), np.hstack([error, error]))
 
 
-def _reals(words: Words, layout: _Layout, scale: float) -> Bars:
+def _reals(words: Words, layout: _Layout, scale: float) -> ErrorBars:
     """The vectors before rounding.
 
     The square of |h| is off by the sum of its terms' errors and one rounding for each halving of their number, its root
@@ -136,7 +133,7 @@ def _reals(words: Words, layout: _Layout, scale: float) -> Bars:
         root = np.sqrt(square)[:, None]
         off_root = off[:, None] / root + 2.0**-52 * (2 + layout.words.bit_length()) * root
         real = scale * root * value
-        return Bars(real, scale * (off_root * (np.abs(value) + error) + root * error) + 2.0**-50 * np.abs(real))
+        return ErrorBars(real, scale * (off_root * (np.abs(value) + error) + root * error) + 2.0**-50 * np.abs(real))
 
 
 def _halved_sum(rows: Array) -> Array:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
+from discreet.noise.error_bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 
 assure("exp")
 CHUNK = 1 << 15  # proposals at a time: what they need stays in the cache

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.grid import Steps
-from discreet.noise.bars import Bars, exponentials
+from discreet.noise.error_bars import ErrorBars, assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 from discreet.noise.request import Size, checked_scale, checked_shape
 
 assure("cos")
+
 CHUNK = 1 << 15
+
 LIMIT = 1 << 62
+
 Words = NDArray[np.uint64]
 
 
@@ -26,7 +30,7 @@ class UnitLaw(Protocol):
 
     uniforms: int
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         """The reals of uniforms with these first bits, in float64: an array for each uniform in, one out."""
 
     def exact(self, *uniforms: Uniform) -> Interval:
@@ -38,9 +42,9 @@ class UnitLaplace:
 
     uniforms = 2
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         far = exponentials(words[0])
-        return Bars(np.where(words[1] >> np.uint64(63), -far.value, far.value), far.error)
+        return ErrorBars(np.where(words[1] >> np.uint64(63), -far.value, far.value), far.error)
 
     def exact(self, *uniforms: Uniform) -> Interval:
         far, turn = uniforms
@@ -56,19 +60,19 @@ class UnitGaussian:
 
     uniforms = 2
 
-    def reals(self, words: Words) -> Bars:
+    def reals(self, words: Words) -> ErrorBars:
         with np.errstate(divide="ignore", invalid="ignore"):
             far = exponentials(words[0])
             length = np.sqrt(2 * far.value)
             off = 2 * far.error / length + 2.0**-51 * length
-            return turned(Bars(length, np.where(far.error <= far.value / 2, off, np.inf)), words[1])
+            return turned(ErrorBars(length, np.where(far.error <= far.value / 2, off, np.inf)), words[1])
 
     def exact(self, *uniforms: Uniform) -> Interval:
         far, turn = uniforms
         return (far.interval().ln() * (-2.0)).sqrt() * turn.interval().cosine()
 
 
-def turned(lengths: Bars, words: Words) -> Bars:
+def turned(lengths: ErrorBars, words: Words) -> ErrorBars:
     """What is left of lengths along one axis, after turns by uniform angles with these first bits.
 
     The angle carries three roundings of at most 2 pi 2**-53 and what is not drawn yet, and cos is off by 4 * 2**-53:
@@ -77,7 +81,7 @@ def turned(lengths: Bars, words: Words) -> Bars:
     with np.errstate(invalid="ignore"):
         real = lengths.value * np.cos(words * 2.0**-64 * (2 * np.pi))
         error = lengths.error + (np.abs(lengths.value) + lengths.error) * 2.0**-47 + 2.0**-52 * np.abs(real)
-        return Bars(real, error)
+        return ErrorBars(real, error)
 
 
 def scaled(asked: str, bits: Bits, size: Size, scale: float, law: UnitLaw) -> Steps:
@@ -121,8 +125,6 @@ def scaled_laplace(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     scale : float
         In steps; between 1e-6 and 2**52. May be secret.
 
@@ -150,3 +152,57 @@ def scaled_gaussian(bits: Bits, size: Size, scale: float) -> Steps:
     array([-3,  8,  5, -3, -4])
     """
     return scaled("Gaussian noise", bits, size, scale, UnitGaussian())
+
+
+assure("exp")
+
+LARGEST = 64
+
+
+def rounded_student(bits: Bits, size: Size, scale: float, degrees: int) -> Steps:
+    """Draw reals of density in proportion to (1 + (x / scale)**2 / degrees)**(-(degrees + 1) / 2), rounded to integers.
+
+    Student's law; with one degree of freedom it is Cauchy's.
+
+    Parameters
+    ----------
+    scale : float
+        In steps; between 1e-6 and 2**52. May be secret.
+    degrees : int
+        Public. Degrees of freedom, from 1 to 64.
+
+    Examples
+    --------
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> rounded_student(DeterministicBits(1), 5, scale=10.0, degrees=3)
+    array([-4,  9,  5, -4, -5])
+    """
+    check_whole("Student's noise", "degrees", degrees, most=LARGEST)
+    return scaled("Student's noise", bits, size, scale, UnitStudent(int(degrees)))
+
+
+@dataclass(frozen=True)
+class UnitStudent:
+    """The real sqrt(d (exp(2 E / d) - 1)) cos(2 pi V), E exponential and V uniform, for d degrees (Bailey 1994).
+
+    With g = 2 E / d, known where it is below 50 and its error dg below 1/8, and R = sqrt(d (e**g - 1)): e**g, which is
+    1 / exp(-g), is off by 4 units in the last place and a rounding, and by 2 dg of itself; subtracting 1 and times d
+    are roundings. The root is off by the sum, 2 d e**g (2 dg + 2**-49), over R, and a rounding.
+    """
+
+    degrees: int
+    uniforms = 2
+
+    def reals(self, words: Words) -> ErrorBars:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            drawn = exponentials(words[0])
+            power, off = 2 * drawn.value / self.degrees, 2 * drawn.error / self.degrees
+            grown = 1 / np.exp(-power)
+            length = np.sqrt(self.degrees * (grown - 1))
+            error = 2 * self.degrees * grown * (2 * off + 2.0**-49) / length + 2.0**-50 * length
+            return turned(ErrorBars(length, np.where((power < 50) & (off < 0.125), error, np.inf)), words[1])
+
+    def exact(self, *uniforms: Uniform) -> Interval:
+        far, turn = uniforms
+        power = (far.interval().ln() * (-2.0)) / self.degrees
+        return ((power.exp() - Interval.of(1)) * float(self.degrees)).sqrt() * turn.interval().cosine()

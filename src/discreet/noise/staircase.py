@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Steps
-from discreet.core.rounding import upwards
-from discreet.noise.exponential import rounded_exponential
+from discreet.core.grid import Steps, upwards
+from discreet.noise.error_bars import assure
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
+from discreet.noise.laplace import rounded_exponential
 from discreet.noise.request import Size, checked_shape
 from discreet.noise.uniform import uniform_integers
 
@@ -38,8 +37,6 @@ def discrete_staircase(bits: Bits, size: Size, period: int, tread: int, fall: fl
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     period : int
         Public. From 1 to 2**52.
     tread : int

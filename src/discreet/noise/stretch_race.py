@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.noise.bars import exponentials
 from discreet.noise.choice import uniform_below
+from discreet.noise.error_bars import assure, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.libm import assure
 
 assure("exp")
 assure("log")
@@ -62,8 +61,6 @@ def stretch_race(
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
     lengths : array of int64
         How many integers follow one another in each stretch: at least 0, one of them above 0, less than 2**52 in all.
     distances : array of int64

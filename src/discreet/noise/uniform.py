@@ -23,8 +23,6 @@ def uniform_integers(bits: Bits, size: Size, upper: int) -> Steps:
 
     Parameters
     ----------
-    bits, size
-        As for `rounded_laplace`.
     upper : int
         Public. From 1 to 2**63.
 

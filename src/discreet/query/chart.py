@@ -5,11 +5,34 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from discreet.core.grid import Array
-from discreet.display.digits import exact
+from discreet.display.digits import error_bar, exact, number
 from discreet.display.plain import shortened
-from discreet.query.bar import Bar
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A noisy count and how far it may be off."""
+
+    label: str
+    count: float
+    error: float
+
+    @property
+    def low(self) -> float:
+        """The lower end of its error bar; there are no negative counts."""
+        return max(0.0, self.count - self.error)
+
+    @property
+    def high(self) -> float:
+        """The upper end of its error bar."""
+        return max(0.0, self.count + self.error)
+
+    def __str__(self) -> str:
+        return f"{number(self.count, self.error)} ± {error_bar(self.error)}"
+
 
 LETTER = 6.8  # the width of a digit at 12 px, about
 

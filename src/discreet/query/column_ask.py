@@ -17,13 +17,12 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Enclosure, quantile_interval
-from discreet.questions.all_records import AllRecords
-from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.grouped import counted
-from discreet.questions.question import BoundedSum, Question
+from discreet.questions.question import AllRecords, BoundedSum, Question
 from discreet.questions.tables.cells import cut
-from discreet.releases.ask import ColumnOf
+from discreet.questions.tables.key_counts import KeyCounts
+from discreet.releases.ask import Released
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.schema.dates import Temporal
@@ -61,9 +60,7 @@ class ColumnAsk(Protocol):
     """The part of a report that is about one column."""
 
     @property
-    def number(self) -> int:
-        """Of its releases."""
-        ...
+    def number(self) -> int: ...
 
     def released(self, ask: Ask) -> list[Any]:
         """The releases, in order."""
@@ -100,7 +97,6 @@ class NumberAsk:
 
     @property
     def number(self) -> int:
-        """Of its releases."""
         return 3 if self.setting.plan.searches else 2
 
     def released(self, ask: Ask) -> list[Any]:
@@ -138,7 +134,7 @@ class NumberAsk:
     def _brackets(self, sums: Array) -> BracketedQuantiles:
         data, kind = self.setting.data, self.kind
         count = Moments(sums, kind, self.setting.public_size).count().value
-        cells = cells_between(ColumnOf(data, self.name), None)
+        cells = cells_between(self.name, kind)
         search = dataclasses.replace(self.setting.plan.search, lower=kind.lower, upper=kind.upper, cells=cells)
         return BracketedQuantiles(
             self.setting.quantiles, EITHER, False, max(1.0, count), search, data.unit.rows, data.neighbors
@@ -252,7 +248,7 @@ class ColumnCells:
 
     def histogram(self, counts: Array, receipt: Receipt) -> Histogram:
         """The released counts with their intervals."""
-        return Histogram.of(self.domain, counts, self.spread, receipt)
+        return Histogram.of(self.domain, Released(counts, self.spread, receipt))
 
 
 def quantile_name(share: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.display.digits import exact
-from discreet.query.bar import Bar
+from discreet.query.chart import Bar
 from discreet.releases.estimate import Estimate
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Column, Number, Text

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.query.blank_schema import quoted
 from discreet.query.schema_file import SchemaFile, read_schema
 from discreet.schema.dates import Temporal
@@ -123,7 +123,7 @@ def _value(value: Any) -> str:
     return quoted(value) if isinstance(value, str) else repr(value)
 
 
-def _block(card: Card) -> str:
+def _block(card: PartyCertificate) -> str:
     return f"'''\n{card.certificate.decode()}'''"
 
 
@@ -133,10 +133,10 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
-def _card(text: Any) -> Card:
+def _card(text: Any) -> PartyCertificate:
     if not isinstance(text, str):
         raise TypeError("server, or one of its parties,")
-    return Card(text.encode())
+    return PartyCertificate(text.encode())
 
 
 def _whole(value: Any) -> int:

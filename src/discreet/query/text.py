@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING
 
 from discreet.display.digits import error_bar, number
 from discreet.display.plain import plain, shortened
-from discreet.query.figure_text import error_text, value_text
+from discreet.releases.estimate import Estimate
 from discreet.schema.schema import Number
 
 if TYPE_CHECKING:
     from discreet.query.column_profile import ColumnProfile
     from discreet.query.report import Report
+
+
+def value_text(figure: Estimate) -> str:
+    """The value, cut where its error bar begins; a date or a time as such."""
+    return number(figure.value, figure.half_width) if figure.kind is None else figure.kind.shown(figure.value)
+
+
+def error_text(figure: Estimate) -> str:
+    """Half the width of its interval; of a date in days."""
+    error = error_bar(figure.half_width)
+    return error if figure.kind is None else f"{error} {figure.kind.unit}"
+
 
 LABEL, VALUE, BAR = 22, 14, 30
 BLOCKS = " ▁▂▃▄▅▆▇█"

@@ -12,8 +12,7 @@ from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
-from discreet.core.quiet import quiet
-from discreet.questions.question import View
+from discreet.questions.question import View, quiet
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,6 @@ class BlockSum:
 
     @property
     def grid(self) -> Grid:
-        """The grid that the numbers are cut to."""
         return Grid.of_radius(1.0)
 
     def stretched(self, found: Array | None) -> Array:
@@ -67,7 +65,6 @@ class BlockSum:
 
     @property
     def size(self) -> int:
-        """How many numbers the function gives."""
         return len(self.lower)
 
     def answer(self, view: View) -> Answer:

@@ -1,10 +1,12 @@
-"""Any question, asked about the records that fulfil a condition."""
+"""Any question, asked about the records that fulfil a condition, and what views of the same records share."""
 
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +14,91 @@ from discreet.core.answer import AnyAnswer
 from discreet.core.condition import Condition, Joined, Mask
 from discreet.core.formula import Formula
 from discreet.core.grid import Array, Steps
-from discreet.questions.derived_view import DerivedView
+from discreet.core.mechanism import SecretSample
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.recipe import Recipe, recipe
 from discreet.schema.condition_text import condition_of
 from discreet.schema.schema import Category, Schema
+
+
+class DerivedView(ABC):
+    """A view that makes its rows of those of another, as `View` says.
+
+    Parameters
+    ----------
+    view : View
+        The other.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view, self.unit, self.neighbors, self.bits = view, view.unit, view.neighbors, view.bits
+
+    @abstractmethod
+    def asked(self, question: BoundedSum) -> BoundedSum:
+        """The same question about the other view's records."""
+
+    @abstractmethod
+    def reads(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns of the other view that these are made of."""
+
+    @abstractmethod
+    def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:
+        """What makes rows of these columns of the other view's."""
+
+    @abstractmethod
+    def listing(self, lists: Mapping[str, Category]) -> View:
+        """The same records, with columns of text that are read as categories of these values."""
+
+    def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
+        return self.view.sum(self.asked(question), sample)
+
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, batch by batch; a condition is one on the other view's records."""
+        return self.view.keys(column, condition)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
+        return map(self.rows(columns), self.view.batches(self.reads(columns)))
+
+    def everything(self, columns: Sequence[str]) -> Array:
+        return self.rows(columns)(self.view.everything(self.reads(columns)))
+
+    def units_by_rows(self, most: int) -> Steps:
+        """How many units have 1, 2, ... rows, whatever these hold."""
+        return self.view.units_by_rows(most)
+
+    def dealt(self, records: Array, blocks: int) -> list[Array]:
+        return self.view.dealt(records, blocks)
+
+    def isolated(
+        self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
+    ) -> list[Array | None]:
+        return self.view.isolated(of, blocks, size, seconds, form)
+
+
+@dataclass(frozen=True)
+class OfListed:
+    """A question about records with columns of text that are read as categories. A curator alone can ask this.
+
+    What a record's text is read as depends on that record and on public lists, so neighbors stay neighbors.
+
+    Parameters
+    ----------
+    question : Question
+        Public. What is asked.
+    lists : tuple of (str, Category)
+        Public. The columns, and their values; any other value is missing.
+    """
+
+    question: Question
+    lists: tuple[tuple[str, Category], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.question.columns
+
+    def answer(self, view: View) -> AnyAnswer:
+        return self.question.answer(view.listing(dict(self.lists)))
 
 
 def filtered(question: Question, condition: Condition, schema: Schema) -> Question:
@@ -39,8 +120,6 @@ def filtered_of(schema: Schema, condition: str, inner: str) -> BoundedSum:
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     condition : str
         Public. As `condition_of` reads it.
     inner : str
@@ -65,13 +144,7 @@ def _sum_of(question: BoundedSum, condition: Condition) -> BoundedSum:
         where = condition.sql({name: place for place, name in enumerate(columns)})
         tally = dataclasses.replace(tally, cell=Formula(f"CASE WHEN {where} THEN {tally.cell.sql} END"))
     return dataclasses.replace(
-        question,
-        of=of,
-        columns=columns,
-        total=None if total is None else fused,
-        raw=False,
-        recipe=None,
-        tally=tally,
+        question, of=of, columns=columns, total=None if total is None else fused, raw=False, recipe=None, tally=tally
     )
 
 
@@ -102,11 +175,9 @@ class OfFiltered:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return _columns(self.question.columns, self.condition)
 
     def answer(self, view: View) -> AnyAnswer:
-        """What the question answers from these records."""
         return self.question.answer(FilteredView(view, self.condition))
 
 
@@ -131,10 +202,8 @@ class FilteredView(DerivedView):
         return lambda records: np.ascontiguousarray(records[chosen(records), : len(columns)])
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch."""
         own = self._condition if condition is None else Joined("and", (self._condition, condition))
         return super().keys(column, own)
 
     def listing(self, lists: Mapping[str, Category]) -> View:
-        """The same records, with columns of text that are read as categories of these values."""
-        return FilteredView(self._view.listing(lists), self._condition)
+        return FilteredView(self.view.listing(lists), self._condition)

@@ -10,7 +10,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Steps
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import MOST_NUMBERS, Recipe, recipe
@@ -47,8 +47,6 @@ def grouped_of(schema: Schema, by: tuple[str, ...], edges: tuple[tuple[float, ..
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     by : tuple of str
         Public. The columns that make the groups. A record without a value in one of them is in none.
     edges : tuple of tuples of float

@@ -3,25 +3,60 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from discreet.core.answer import Answer, AnyAnswer
+from discreet.core.answer import Answer, AnyAnswer, Records, SampledAnswer
+from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.condition import Condition
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.quiet import quiet
-from discreet.core.secret_sample import SecretSample
 from discreet.schema.schema import Category
 
 if TYPE_CHECKING:
     from discreet.questions.recipe import Recipe
+
+_LOCK = threading.Lock()
+_listening: list[object] = []  # who asked for silence; warnings have one set of filters for all threads
+_filters = warnings.catch_warnings()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warning is shown, or turned into an error, in any thread, until all who asked for silence are done.
+
+    Examples
+    --------
+    >>> with quiet():
+    ...     bool(np.isnan(np.nanmean([np.nan])))
+    True
+    """
+    global _filters
+    me = object()
+    with _LOCK:
+        if not _listening:
+            _filters = warnings.catch_warnings()
+            _filters.__enter__()
+            warnings.simplefilter("ignore")
+        _listening.append(me)
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        with _LOCK:
+            _listening.remove(me)
+            if not _listening:
+                _filters.__exit__(None, None, None)
 
 
 class View(Protocol):
@@ -29,6 +64,10 @@ class View(Protocol):
 
     unit: Unit
     neighbors: Neighbors
+
+    @property
+    def bits(self) -> Bits:
+        """Where secret choices come from, such as who is in a sample."""
 
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
         """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
@@ -159,3 +198,53 @@ class BoundedSum:
             return self
         fine = min(self.grid.exponent, Grid.of_radius(self.bound.radius).exponent)
         return dataclasses.replace(self, grid=Grid(fine), total=None, raw=False)
+
+
+@dataclass(frozen=True)
+class AllRecords:
+    """All records at once, for a mechanism that needs more than a sum of them. A curator alone can ask this.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Public. The columns that the mechanism sees, in order.
+    """
+
+    columns: tuple[str, ...]
+
+    def answer(self, view: View) -> Records:
+        """All records, and how many of them one unit has."""
+        return Records(view.everything(self.columns), view.unit.rows, view.neighbors)
+
+
+@dataclass(frozen=True)
+class SampledSum:
+    """The sum over a fresh sample, which only `OnSample` releases: it is priced for that very sample.
+
+    Parameters
+    ----------
+    question : BoundedSum
+        Public. What is summed.
+    sample : SecretSample
+        Public. How the sample is drawn.
+    """
+
+    question: BoundedSum
+    sample: SecretSample
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.question.columns
+
+    @property
+    def size(self) -> int:
+        return self.question.size
+
+    @property
+    def bound(self) -> Bound:
+        """Of what one row of the sample adds."""
+        return self.question.bound
+
+    def answer(self, view: View) -> SampledAnswer:
+        """The exact sum over a fresh sample."""
+        return SampledAnswer(self.question.answer(view, self.sample), self.sample)

@@ -177,10 +177,14 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
     texts, truth values, choices (`Literal`), arrays of finite numbers, or tuples of these. Ranges are its own to check.
     The bound must hold, and the sum must not fail, for every record, whatever parameters it accepts.
 
+    All parameters are public. These are the same in every recipe that does not say otherwise: `schema` has the columns,
+    the bounds between which values lie, and the classes; `columns` are numeric columns of it, the features of a record;
+    `target` is its column of classes; `ends` are the two columns of an edge, whose nodes are known by their places.
+
     Examples
     --------
     >>> from discreet.schema.schema import Number
-    >>> from discreet.questions.columns.count import count_of
+    >>> from discreet.questions.columns.total import count_of
     >>> schema = Schema({"age": Number(0, 120)})
     >>> count_of(schema, "age").recipe
     Recipe(name='count', parameters=mappingproxy({'column': 'age'}))

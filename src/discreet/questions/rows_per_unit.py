@@ -35,7 +35,7 @@ class CrowdedUnits:
 @dataclass(frozen=True)
 class LimitScores:
     """How well each of some limits cuts a number of units: that many have more rows than the limit before it, and no
-    more than that have more rows than the limit itself. NoiseContext as `CrowdedUnits`.
+    more than that have more rows than the limit itself. Only a curator of pooled units can ask this.
 
     Parameters
     ----------

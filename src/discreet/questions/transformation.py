@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.checks import check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.quiet import quiet
+from discreet.questions.question import quiet
 from discreet.schema.schema import Category, Column, Number, Schema
 
 ASKED = "transformation"
@@ -47,18 +47,15 @@ class KeptColumn:
     name: str
 
     def column(self, before: Schema) -> Column:
-        """What is public about it."""
         if self.name not in before.columns:
             raise ParameterError(ASKED, f"there is no column {self.name!r}", f"There are {', '.join(before.columns)}.")
         return before.columns[self.name]
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns that it is computed from."""
         return (self.name,)
 
     def of(self, values: Mapping[str, Array]) -> Array:
-        """The column."""
         return values[self.name]
 
 
@@ -86,12 +83,10 @@ class Computed:
     number: Number
 
     def column(self, before: Schema) -> Column:
-        """What is public about it."""
         return self.number
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns that it is computed from."""
         return tuple(dict.fromkeys(term.column for term in self.terms))
 
     def of(self, values: Mapping[str, Array]) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.answer import AnyAnswer
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.derived_view import DerivedView
+from discreet.questions.filtered import DerivedView
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.recipe import Recipe, recipe
@@ -113,11 +113,9 @@ class OfTransformed:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return self.by.reads(self.question.columns)
 
     def answer(self, view: View) -> AnyAnswer:
-        """What the question answers from the transformed records."""
         return self.question.answer(TransformedView(view, self.by))
 
 
@@ -129,19 +127,16 @@ class TransformedView(DerivedView):
         self._by = by
 
     def asked(self, question: BoundedSum) -> BoundedSum:
-        """The same question, about the records before."""
         return _sum_after(question, self._by)
 
     def reads(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The columns before that these are computed from."""
         return self._by.reads(columns)
 
     def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:
-        """What computes them."""
         return self._by.rows(columns)
 
     def listing(self, lists: Mapping[str, Category]) -> View:
         """The same records, with columns of text that are read as categories of these values; such are kept as read."""
         return TransformedView(
-            self._view.listing(lists), dataclasses.replace(self._by, before=self._by.before.listing(lists))
+            self.view.listing(lists), dataclasses.replace(self._by, before=self._by.before.listing(lists))
         )

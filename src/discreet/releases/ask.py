@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.questions.question import BoundedQuestion
+from discreet.questions.question import BoundedQuestion, BoundedSum
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.schema.dates import Temporal
+from discreet.schema.schema import Schema
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
+
+if TYPE_CHECKING:
+    from discreet.releases.groups import Groups
+
+Result = TypeVar("Result")
+Choice = Callable[[PrivateData, BoundedQuestion, Budget], Spread]
+"""Which noise a sum is released with, from public facts alone."""
 
 
 @dataclass(frozen=True)
@@ -28,26 +36,56 @@ class Released:
 
 
 def asked(
-    data: PrivateData, question: BoundedQuestion, budget: Budget, purpose: str, key: str | None = None
+    data: PrivateData,
+    question: BoundedQuestion,
+    budget: Budget,
+    purpose: str,
+    key: str | None = None,
+    noise: Choice = least_noise,
 ) -> Released:
-    """Pay for one bounded sum with the least noise that the budget allows, and release it."""
-    return asked_with(least_noise(data, question, budget), data, question, purpose, key)
-
-
-def asked_with(
-    spread: Spread, data: PrivateData, question: BoundedQuestion, purpose: str, key: str | None = None
-) -> Released:
-    """Pay for one bounded sum with this noise, and release it."""
+    """Pay for one bounded sum, by default with the least noise that the budget allows, and release it."""
+    spread = noise(data, question, budget)
     with data.permit(spread.noise.event, purpose, key=key) as permit:
         values = permit.ask(question, spread.noise)
     return Released(values, spread, permit.receipt)
 
 
 @dataclass(frozen=True)
-class ColumnOf:
-    """A data set and the column of it that is asked about."""
+class Subject:
+    """The records that a statistic is asked of, and what may be paid for it.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records, those that a condition leaves.
+    budget : Budget
+        Public. What the statistic may cost.
+    key : str, optional
+        Public. Makes a retry safe.
+    groups : Groups, optional
+        Public. The groups that it is asked of, each by itself.
+    """
 
     data: PrivateData
+    budget: Budget = field(kw_only=True)
+    key: str | None = field(default=None, kw_only=True)
+    groups: Groups | None = field(default=None, kw_only=True)
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the columns."""
+        return self.data.schema
+
+    @property
+    def size(self) -> int | None:
+        """The number of records, where it is public: that of a group never is."""
+        return self.data.public_size if self.groups is None else None
+
+
+@dataclass(frozen=True)
+class ColumnOf(Subject):
+    """A data set and the column of it that is asked about."""
+
     column: str
 
     @property
@@ -57,39 +95,60 @@ class ColumnOf:
         return kind if isinstance(kind, Temporal) else None
 
 
-def column_of(
-    data: Any, column: str | None, bounds: Bounds | None, budget: Budget, where: str | None = None
-) -> ColumnOf:
-    """The column that a statistic is about: of private data, or of an array or data frame with bounds of its own."""
-    if column is not None and not isinstance(column, str):
-        raise ParameterError("column", f"it is {column!r}", "Give its name, and arguments that follow it by theirs.")
-    private = as_private(data, budget, bounds, column, where)
-    columns = list(private.schema.columns)
-    if column is None and (isinstance(data, PrivateData) or len(columns) > 1):
-        raise ParameterError("column", "none is given", f"Name one of {', '.join(columns)}.")
-    return ColumnOf(private, columns[0] if column is None else column)
-
-
 @dataclass(frozen=True)
-class ColumnsOf:
+class ColumnsOf(Subject):
     """A data set and the columns of it that are asked about."""
 
-    data: PrivateData
     columns: tuple[str, ...]
 
 
-def columns_of(
-    asked: str,
-    data: Any,
-    columns: str | Sequence[str] | None,
-    bounds: Bounds | None,
-    budget: Budget,
-    where: str | None = None,
-) -> ColumnsOf:
+@dataclass(frozen=True)
+class OneSum(Generic[Result]):
+    """A statistic that is read off one bounded sum; so it can be asked of every group at the price of one.
+
+    Parameters
+    ----------
+    of : Subject
+        What it is asked of.
+    name : str
+        Public. What is released, such as `mean of age`; written in the ledger.
+    question : BoundedSum
+        Public. The sum, without groups.
+    read : callable
+        Reads the result off a release of the sum: post-processing.
+    noise : callable
+        Public. Chooses the noise; by default the least.
+    """
+
+    of: Subject
+    name: str
+    question: BoundedSum
+    read: Callable[[Released], Result]
+    noise: Choice = least_noise
+
+
+def column_named(private: PrivateData, column: str | None, data: Any) -> str:
+    """The column that a statistic is about: the only one of an array, where none is named."""
+    if column is not None:
+        return column
+    columns = list(private.schema.columns)
+    if isinstance(data, PrivateData) or len(columns) > 1:
+        raise ParameterError("column", "none is given", f"Name one of {', '.join(columns)}.")
+    return columns[0]
+
+
+def columns_named(asked: str, private: PrivateData, columns: str | Sequence[str] | None) -> tuple[str, ...]:
     """The columns that a statistic is about, each once: by default all that are numbers."""
-    private = as_private(data, budget, bounds, columns, where)
     given = private.schema.features if columns is None else (columns,) if isinstance(columns, str) else columns
     names = tuple(given) if isinstance(given, Sequence) else ()
     if not names or len(set(names)) != len(names):
         raise ParameterError(asked, f"the columns are {columns!r}", "Name each column once, at least one.")
-    return ColumnsOf(private, names)
+    return names
+
+
+def columns_of(
+    asked: str, data: Any, columns: str | Sequence[str] | None, bounds: Bounds | None, budget: Budget
+) -> ColumnsOf:
+    """The columns that something is about, of private data or of records with bounds of their own."""
+    private = as_private(data, budget, bounds, columns)
+    return ColumnsOf(private, columns_named(asked, private, columns), budget=budget)

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.grouped import grouped
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.cells import Edges, cut
 from discreet.questions.tables.domain import MOST_BINS, Domain
-from discreet.releases.ask import Released, asked
-from discreet.releases.columns import Series
+from discreet.releases.ask import OneSum, Released, Result, asked
+from discreet.releases.columns import Columns, Series
+from discreet.releases.curve import Curve
 from discreet.releases.estimate import Estimate
-from discreet.releases.table import Table
+from discreet.releases.release import Release
+from discreet.releases.table import Table, Tabular
 from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
 
-MOST_GROUPS = 2**13
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_GROUPS, MOST_NAMED = 2**13, 12
 By = str | Sequence[str]
 """The column, or the columns, that make the groups."""
 
@@ -92,46 +96,106 @@ class Groups:
         """A question about every group."""
         return grouped(question, self.domain, self.data.schema)
 
-    def asked(self, question: BoundedSum, budget: Budget, purpose: str, key: str | None) -> list[Released]:
-        """Pay for a bounded sum of every group, and release them."""
-        whole = asked(self.data, self.question(question), budget, purpose, key)
-        return [dataclasses.replace(whole, values=part) for part in whole.values.reshape(self.domain.size, -1)]
+    def released(self, one: OneSum[Any]) -> Table | GroupedResults[Any]:
+        """Pay for a sum of every group, and read the result of each off its own part: a row for each estimate."""
+        name, of = f"{one.name} by {self.title}", one.of
+        whole = asked(self.data, self.question(one.question), of.budget, name, of.key, one.noise)
+        parts = whole.values.reshape(self.domain.size, -1)
+        found = [one.read(Released(part, whole.spread, whole.receipt)) for part in parts]
+        return self.tabulated(name, one.name.partition(" of ")[0], found)
 
-    def table(
-        self,
-        what: str,
-        question: BoundedSum,
-        estimate: Callable[[Released], Estimate],
-        budget: Budget,
-        key: str | None,
-    ) -> Table:
-        """Pay for a sum of every group, and make a table of what it says about each.
+    def tabulated(self, name: str, what: str, found: Sequence[Any]) -> Table | GroupedResults[Any]:
+        """The results of all groups: estimates as a table, of which `what` is the column."""
+        first = found[0]
+        about = {
+            "name": name,
+            "confidence": first.confidence,
+            "population": first.population,
+            "receipt": first.receipt,
+            "labels": self.labels,
+        }
+        if type(first) is Estimate:
+            return Table(series=(series_of(what, found),), **about)
+        return GroupedResults(results=tuple(found), **about)
 
-        Parameters
-        ----------
-        what : str
-            What is released, such as `mean of age`.
-        question : BoundedSum
-            Public. The sum, without groups.
-        estimate : callable
-            Reads off a release what it says.
-        budget, key
-            Public. As for `mean`.
-        """
-        name = f"{what} by {self.title}"
-        found = [estimate(one) for one in self.asked(question, budget, name, key)]
-        return self.tabulated(name, (series_of(what.partition(" of ")[0], found),), found[0])
 
-    def tabulated(self, name: str, series: tuple[Series, ...], first: Estimate) -> Table:
-        """The table of these columns, whose intervals and receipt are as those of an estimate."""
-        return Table(
-            name=name,
-            labels=self.labels,
-            series=series,
-            confidence=first.confidence,
-            population=first.population,
-            receipt=first.receipt,
-        )
+@dataclass(frozen=True, kw_only=True)
+class GroupedResults(Tabular, Generic[Result]):
+    """A result for each group, all from one release at the price of one.
+
+    Parameters
+    ----------
+    labels : mapping of str to sequences
+        What each group is, by the names of the columns that make the groups.
+    results : tuple
+        The results, in the same order. Each has the receipt of all.
+
+    Examples
+    --------
+    >>> from discreet.statistics.hypotheses.t_test import t_test
+    >>> people = {"age": [30.0] * 500 + [60.0] * 500, "sex": ["f"] * 500 + ["m"] * 500}
+    >>> found = t_test(people, "age", mean=30, by="sex", bounds={"age": (0, 90), "sex": ["f", "m"]}, epsilon=5.0)
+    >>> found.group("m").rejected, len(found.results)
+    (True, 2)
+    """
+
+    labels: Mapping[str, tuple[str, ...]]
+    results: tuple[Result, ...]
+
+    def group(self, *labels: str) -> Result:
+        """The result of one group, by what it is in each of the columns that make groups."""
+        each = list(zip(*self.labels.values(), strict=True))
+        if labels not in each:
+            raise KeyError(f"{', '.join(map(str, labels))} is not among {'; '.join(map(', '.join, each[:MOST_NAMED]))}")
+        return self.results[each.index(labels)]
+
+    def tabulated(self) -> Columns:
+        """The rows of every result, each with the labels of its group."""
+        return self._stacked([one.tabulated() for one in self._releases])
+
+    def shown(self) -> Columns:
+        """Those rows of every result that are printed."""
+        return self._stacked([one.shown() for one in self._releases])
+
+    @property
+    def _releases(self) -> tuple[Release, ...]:
+        return self.results  # type: ignore[return-value]
+
+    def _stacked(self, each: Sequence[Columns]) -> Columns:
+        sizes, own = [len(one) for one in each], each[0].labels
+        labels: dict[str, Any] = {
+            name if name not in own else f"{name} of the group": [
+                label for label, size in zip(of_groups, sizes, strict=True) for _ in range(size)
+            ]
+            for name, of_groups in self.labels.items()
+        }
+        labels |= {name: [label for one in each for label in one.labels[name]] for name in own}
+        return Columns(labels, tuple(map(_joined, zip(*(one.series for one in each), strict=True))))
+
+    def draw(self, ax: Axes) -> None:
+        """The curve of each group, or a bar with its interval for each row."""
+        if not all(isinstance(one, Curve) for one in self.results):
+            return super().draw(ax)
+        for one in self._releases:
+            one.draw(ax)
+        return None
+
+
+def _joined(parts: Sequence[Series]) -> Series:
+    """A column, from its parts one below the other."""
+
+    def stacked(each: list[Array | None]) -> Array | None:
+        known = [one for one in each if one is not None]
+        return np.concatenate(known) if len(known) == len(each) else None
+
+    return Series(
+        parts[0].name,
+        np.concatenate([one.values for one in parts]),
+        stacked([one.standard_error for one in parts]),
+        stacked([one.low for one in parts]),
+        stacked([one.high for one in parts]),
+        kind=parts[0].kind,
+    )
 
 
 def series_of(name: str, found: Sequence[Estimate]) -> Series:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 from discreet.questions.question import BoundedSum
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
@@ -69,7 +72,7 @@ class JointPlan:
         """What all of them cost."""
         made = {id(mechanism): mechanism.event for mechanism in self.mechanisms}
         events = tuple([made[id(mechanism)] for mechanism in self.mechanisms])
-        return Composed(events) if len(events) > 1 else events[0]
+        return events[0] if len(events) == 1 else Composed(events)
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,9 @@ class Stage:
     question : BoundedSum
         Public. One that has the size and the bound of all of them.
     share : float
-        Public. Of the information that the budget pays for; all shares add up to 1.
+        Public. Of the information that the budget pays for, in proportion to the shares of the others.
     times : int
-        Public. How many releases.
+        Public. How many releases share it, each alike.
     """
 
     question: BoundedSum
@@ -92,27 +95,42 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class StagedPlan:
-    """The noise on the releases of each stage, and what all of them cost."""
+class StagedPlan(JointPlan):
+    """The mechanisms of all releases, one stage after another, and how the noise of each stage spreads."""
 
-    spreads: tuple[Spread, ...]
-    event: Event
+    spreads: tuple[Spread, ...] = ()
 
 
-def staged(data: PrivateData, stages: Sequence[Stage], budget: Budget) -> StagedPlan:
-    """Releases in stages that share a budget, each with the noise that moves it least in so many releases.
+NoiseFor = Callable[[PrivateData, BoundedSum, Budget, int], Spread]
+"""The noise for so many releases of a question within a budget."""
+
+
+def staged(data: PrivateData, stages: Sequence[Stage], budget: Budget, noise_for: NoiseFor = least_noise) -> StagedPlan:
+    """Releases in stages that share a budget, each by default with the noise that moves it least in so many releases.
 
     Squared multipliers of Gaussian noise are inverse to shares. Where only epsilon is paid, what minimises a weighted
     sum of variances has epsilons in proportion to the cube roots of the weights, and with Gaussian noise shares in
     proportion to their square roots: hence the power 2/3.
     """
     power = 1 / 2 if budget.delta > 0 else 2 / 3
-    best = [least_noise(data, stage.question, budget, stage.times).noise for stage in stages]
-    noises = [calibrate(noise, budget) for noise in best]
-    parts = [priced(noise, (stage.share / stage.times) ** power) for noise, stage in zip(noises, stages, strict=True)]
-    every = tuple([part for part, stage in zip(parts, stages, strict=True) for _ in range(stage.times)])
-    plan = calibrate(JointPlan(every), budget)
+    whole = sum(stage.share for stage in stages)
+    parts = {}
+    for stage in {id(stage): stage for stage in stages}.values():
+        noise = calibrate(noise_for(data, stage.question, budget, stage.times).noise, budget)
+        parts[id(stage)] = priced(noise, (stage.share / whole / stage.times) ** power)
+    every = tuple([parts[id(stage)] for stage in stages for _ in range(stage.times)])
+    plan = calibrate(StagedPlan(every), budget)
     ends = accumulate(stage.times for stage in stages)
     last = [plan.mechanisms[end - 1] for end in ends]
     spreads = tuple([spread(data, stage.question, noise) for stage, noise in zip(stages, last, strict=True)])
-    return StagedPlan(spreads, plan.event)
+    return dataclasses.replace(plan, spreads=spreads)
+
+
+def vector_noise(data: PrivateData, question: BoundedSum, budget: Budget, times: int) -> Spread:
+    """Gaussian noise; without a delta the least, noise on spheres included, which parties cannot share."""
+    if budget.delta > 0:
+        return spread(data, question, calibrate(Gaussian(), budget, times))
+    least = least_noise(data, question, budget, times)
+    if not (data.curated or data.local):
+        return least
+    return min(least, spread(data, question, calibrate(SphericalLaplace(), budget, times)), key=attrgetter("stddev"))

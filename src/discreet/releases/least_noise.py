@@ -5,16 +5,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from typing import Any
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.events import Event
 from discreet.core.mechanism import NoiseContext
 from discreet.mechanisms import additive, vectors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.questions.question import BoundedQuestion
+from discreet.questions.question import BoundedQuestion, BoundedSum
 from discreet.releases.spread import Spread, spread
 from discreet.trust.private_data import PrivateData
 
@@ -61,3 +63,33 @@ def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, ti
 def pure(data: PrivateData, budget: Budget) -> bool:
     """Whether nothing but epsilon is paid, now and ever: then all that a release costs is its pure loss."""
     return budget.delta == 0 and data.ledger.budget.delta == 0
+
+
+@dataclass(frozen=True)
+class SumPlan:
+    """A question, and the noise on its answer.
+
+    Parameters
+    ----------
+    question : BoundedSum
+        Public. What is asked.
+    spread : Spread
+        Public. The noise, and how far it throws each number.
+    """
+
+    question: BoundedSum
+    spread: Spread
+
+    @property
+    def event(self) -> Event:
+        return self.spread.noise.event
+
+
+def planned(data: PrivateData, budget: Budget, *questions: BoundedSum) -> SumPlan:
+    """The question whose numbers get the least noise, of several that ask for the same numbers in different norms.
+
+    A record whose numbers are few and many of them zero is short in l1, and Laplace noise suits it where no delta is
+    paid; Gaussian noise, and noise on spheres, suit a bound in l2.
+    """
+    plans = [SumPlan(question, least_noise(data, question, budget)) for question in questions]
+    return min(plans, key=lambda plan: plan.spread.stddev)

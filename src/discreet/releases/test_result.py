@@ -65,12 +65,10 @@ class TestResult(Release):
 
     @property
     def standard_error(self) -> float | None:
-        """Of the estimate."""
         return None if self.estimate is None else self.estimate.standard_error
 
     @property
     def interval(self) -> ConfidenceInterval[float] | None:
-        """Of the estimate."""
         return None if self.estimate is None else self.estimate.interval
 
     @property
@@ -85,7 +83,6 @@ class TestResult(Release):
         return Columns({}, (*(Series(name, np.array([one])) for name, one in numbers.items()), *found.series))
 
     def draw(self, ax: Axes) -> None:
-        """What was released."""
         self.evidence.draw(ax)
         ax.set_title(f"{self.hypothesis} ({self._chance})")
 

@@ -79,7 +79,6 @@ class Temporal(Number):
 
     @property
     def described(self) -> str:
-        """What is public about it, in words."""
         return f"{self.shown(self.lower)} to {self.shown(self.upper)}"
 
     def __repr__(self) -> str:

@@ -68,7 +68,6 @@ class Number:
 
     @property
     def described(self) -> str:
-        """What is public about it, in words."""
         step = "" if self.step is None else f", in steps of {exact(self.step)}"
         return f"{exact(self.lower)} to {exact(self.upper)}{step}"
 

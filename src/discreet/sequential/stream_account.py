@@ -12,7 +12,7 @@ from discreet.core.events import Event
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, Openable, Promise
 

@@ -14,10 +14,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import written_federation
 from discreet.schema.schema import Schema
 from discreet.service.key_file import write_identity
@@ -117,8 +117,8 @@ def local_parties(
         Public. See `SecureSum`.
     """
     server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *files))
-    cards = tuple(Card.of(one) for one in identities)
-    federation = Federation(cards, Card.of(server), threshold, schema, unit, neighbors, colluding)
+    cards = tuple(PartyCertificate.of(one) for one in identities)
+    federation = Federation(cards, PartyCertificate.of(server), threshold, schema, unit, neighbors, colluding)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-")))
         (folder / "federation.toml").write_text(written_federation(federation), encoding="utf-8")

@@ -15,7 +15,7 @@ from discreet.schema.plain_schema import PlainSchema
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.raw_values import array_of
-from discreet.trust.sources.shield import shielded
+from discreet.trust.sources.shielded import shielded
 
 ASKED = "records without a schema"
 Names = str | Sequence[str]

@@ -14,8 +14,8 @@ from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.events import Event, read, written
 from discreet.core.mechanism import Share
 from discreet.crypto.errors import UNOPENED, Disagreement
-from discreet.crypto.framing import framed
-from discreet.mechanisms.shares.named import share_of
+from discreet.crypto.messages import framed
+from discreet.mechanisms.additive.share_of import share_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
 from discreet.trust.federation import Federation

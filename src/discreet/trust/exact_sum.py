@@ -99,18 +99,10 @@ def where(why: Exception) -> str:
 
 @dataclass(frozen=True)
 class UnitRows:
-    """Records of units that follow one another.
+    """Records of units that follow one another."""
 
-    Parameters
-    ----------
-    records : array
-        The records: a unit's rows side by side, in as many batches as it takes.
-    first : array of bool
-        Whether a record is the first of its unit.
-    """
-
-    records: Array
-    first: NDArray[np.bool_]
+    records: Array  # the records: a unit's rows side by side, in as many batches as it takes
+    first: NDArray[np.bool_]  # whether a record is the first of its unit
 
 
 def pooled_sum(question: BoundedSum, batches: Iterable[UnitRows]) -> Steps:

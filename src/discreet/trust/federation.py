@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Roster
 from discreet.crypto.masked_sum.terms import Terms
 from discreet.schema.dates import Temporal
@@ -24,9 +24,9 @@ class Federation:
 
     Parameters
     ----------
-    parties : tuple of Card
+    parties : tuple of PartyCertificate
         Public. At least two. No unit has records with two of them.
-    server : Card
+    server : PartyCertificate
         Public. Who asks, passes messages on and learns the noisy sums.
     threshold : int
         Public. How many parties must be left at every step; more than half. The others may drop out.
@@ -43,16 +43,17 @@ class Federation:
 
     Examples
     --------
-    >>> from discreet.crypto.certificate import Card
+    >>> from discreet.crypto.certificate import PartyCertificate
     >>> from discreet.crypto.identity import Identity
-    >>> from discreet.noise.bits import system_bits
-    >>> server, north, south = (Card.of(Identity.drawn(name, system_bits())) for name in ("server", "north", "south"))
+    >>> from discreet.noise.system_bits import system_bits
+    >>> drawn = (Identity.drawn(name, system_bits()) for name in ("server", "north", "south"))
+    >>> server, north, south = map(PartyCertificate.of, drawn)
     >>> Federation((north, south), server, 2, Schema.numeric(0.0, 1.0, 1)).honest
     2
     """
 
-    parties: tuple[Card, ...]
-    server: Card
+    parties: tuple[PartyCertificate, ...]
+    server: PartyCertificate
     threshold: int
     schema: Schema
     unit: Unit = RECORD
@@ -96,7 +97,7 @@ class Federation:
 
     @cached_property
     def digest(self) -> bytes:
-        """All of this in 32 bytes."""
+        """A hash of all public facts, in 32 bytes."""
         document = {
             "keys": {name: key.hex() for name, key in self.roster.keys.items()},
             "server": self.server.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Event, written
@@ -32,8 +32,8 @@ class Holder:
     """Holds records, or state that follows from them, and gives them to a permit alone.
 
     A subclass has a `ledger`, and by itself or in another object (`_promise`) the `neighbors` and the `unit` that it
-    speaks of and whether its bits are `secret`. It says what it refuses before any charge (`_check_plan`), whether a
-    committed key is answered again (`_reused`), and what a permit may read (`_records`).
+    speaks of and whether its bits are `secret`; an object that answers questions too has `ask` (`Curator`). It says
+    what it refuses before any charge (`_check_plan`), and whether a committed key is answered again (`_reused`).
     """
 
     ledger: Ledger
@@ -83,16 +83,13 @@ class Holder:
         if isinstance(charge, Committed) and (refusal := self._reused(purpose, charge.key)) is not None:
             raise refusal
         keyed, described = key is not None, None if isinstance(plan, Event) else plan
-        return Permit(
-            promise, self.ledger, charge, event, purpose, keyed=keyed, described=described, records=self._records
-        )
+        return Permit(promise, self.ledger, charge, event, purpose, keyed=keyed, described=described)
 
     def _own(self, plan: Event | Description) -> Event | Description:
         """The plan as it is paid for: a copy, where what is done to the given one later could matter."""
         return plan
 
     def _full(self, purpose: str) -> str:
-        """The purpose as the ledger has it."""
         return purpose
 
     def _promise(self, plan: Event | Description) -> Promise:
@@ -110,8 +107,3 @@ class Holder:
         """Why a key that was committed is refused; None where its releases are given again."""
         obstacle = f"the key {key!r} was paid for and used before, and what was made then is not given again"
         return NotPermitted(purpose, obstacle, "Take another key, or none.", "Nothing more was released or spent.")
-
-    def _records(self, *columns: str) -> Any:
-        """What an open permit reads."""
-        obstacle = f"a {type(self).__name__} shows its records to no one"
-        raise NotPermitted("read records", obstacle, "Ask through what it offers.")

@@ -12,13 +12,13 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import ConcentratedLoss, Event, GaussianLoss, LaplaceLoss
 from discreet.core.grid import Grid
+from discreet.core.held import Secret
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.exact_sum import check_made_up, contributions
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
@@ -123,7 +123,6 @@ class Local(Secret):
         return grid.values(total)  # type: ignore[return-value]
 
     def _answers(self, question: BoundedSum, mechanism: Any, records: Any) -> Answer:
-        """What each record adds."""
         answers = Answer(
             contributions(question, records).astype(np.int64), question.grid, question.bound, self.neighbors
         )

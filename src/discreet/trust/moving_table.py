@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,16 +12,19 @@ from discreet.core.answer import MovableRows
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Receipt
-from discreet.core.secret import Secret
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
 from discreet.mechanisms.vectors.moved_row_sketch import MOST_COLUMNS, MOST_ROWS, MovedRowSketch
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
+from discreet.trust.curator import ViewCurator
 from discreet.trust.holder import Holder
+from discreet.trust.permit import Description
 
 ASKED = "moving table"
 
@@ -32,6 +35,28 @@ class PaidProjections:
 
     vectors: Array
     receipt: Receipt
+
+
+@dataclass(frozen=True)
+class PositionsView(Secret):
+    """The rows of a moving table, as a permit shows them to a question."""
+
+    values: Array = field(repr=False)
+    unit: Unit
+    bits: Bits = field(repr=False)
+    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
+
+
+@dataclass(frozen=True)
+class AllPositions:
+    """All rows at once, of which one may have moved."""
+
+    columns: ClassVar[tuple[str, ...]] = ()
+
+    def answer(self, view: Any) -> MovableRows:
+        """The rows, and how far one may have moved."""
+        assert view.unit.reach is not None
+        return MovableRows(view.values, view.unit.reach)
 
 
 class MovingTable(Holder, Secret):
@@ -80,7 +105,7 @@ class MovingTable(Holder, Secret):
         values = _positions(rows)
         if len(values) > MOST_ROWS or values.shape[1] > MOST_COLUMNS:
             raise ParameterError(ASKED, f"it is {values.shape}", f"Give at most {MOST_ROWS} times {MOST_COLUMNS}.")
-        self._values, self.reach = values, float(reach)
+        self.reach = float(reach)
         self.columns = tuple(f"x{i}" for i in range(values.shape[1])) if columns is None else tuple(columns)
         if len(self.columns) != values.shape[1] or len(set(self.columns)) != len(self.columns):
             raise ParameterError(ASKED, f"the columns are {self.columns}", f"Name each of {values.shape[1]} once.")
@@ -88,16 +113,11 @@ class MovingTable(Holder, Secret):
         if (self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit):
             obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
             raise ParameterError(ASKED, obstacle, f"Open one for {Neighbors.REPLACE} and {self.unit}.")
-        self.bits = system_bits() if bits is None else bits
-
-    @property
-    def secret(self) -> bool:
-        """Whether the noise is from secret bits."""
-        return self.bits.secret
+        self._view = PositionsView(values, self.unit, system_bits() if bits is None else bits)
 
     def __len__(self) -> int:
         """The number of rows, which is public."""
-        return len(self._values)
+        return len(self._view.values)
 
     def projected(self, sketch: MovedRowSketch, purpose: str) -> PaidProjections:
         """Pay for a sketch of all rows, and release it."""
@@ -105,12 +125,12 @@ class MovingTable(Holder, Secret):
             obstacle = f"the sketch is for a reach of {sketch.reach:g}, and that of the table is {self.reach:g}"
             raise ParameterError(purpose, obstacle, "Make the sketch for the reach of the table.")
         with self.permit(sketch.event, purpose) as permit:
-            vectors = sketch.release(permit.records(), self.bits)
+            vectors = permit.ask(AllPositions(), sketch)
             permit.commit(vectors.tobytes())
         return PaidProjections(vectors, permit.receipt)
 
-    def _records(self, *columns: str) -> MovableRows:
-        return MovableRows(self._values, self.reach)
+    def _promise(self, plan: Event | Description) -> ViewCurator:
+        return ViewCurator(self._view)
 
     def __repr__(self) -> str:
         return plain(f"MovingTable({len(self)} rows of {', '.join(self.columns)}; reach {self.reach:g})")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from discreet.core.answer import Answer, NeighborPair, SampledAnswer, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
-from discreet.core.events import Sampled
+from discreet.core.events import Event
 from discreet.core.grid import Array, Grid
-from discreet.core.mechanism import Noise, Share
+from discreet.core.mechanism import Noise, SecretSample, Share
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.additive.error_law import ErrorLaw
 from discreet.mechanisms.additive.gaussian import Gaussian
 
@@ -24,7 +23,8 @@ NOTHING = "Nothing was released."
 class OnSample:
     """Release a sum over a secret sample, with noise.
 
-    It releases answers to `SampledSum` with this very sample, and no others: a sum over all units would be too cheap.
+    It releases answers about this very sample (`SampledSum`, `SampledGradient`), and no others: a sum over all units
+    would be too cheap.
     To find the noise for a budget, use `calibrate(Gaussian(), budget, times, sample)`.
 
     Parameters
@@ -52,7 +52,7 @@ class OnSample:
     refines: ClassVar[bool] = False
 
     @property
-    def event(self) -> Sampled:
+    def event(self) -> Event:
         """The price of one release."""
         return self.sample.event(self.noise.event)
 
@@ -64,15 +64,19 @@ class OnSample:
 
     def release(self, answer: SampledAnswer, bits: Bits) -> Array:
         """The sum over the sample, with noise."""
+        self.check_sample(answer)
+        return self.noise.release(answer.answer, bits)
+
+    def check_sample(self, answer: Any) -> None:
+        """Refuse an answer about all units, or about another sample: it would be too cheap."""
         if not isinstance(answer, SampledAnswer) or answer.sample != self.sample:
             drawn = getattr(answer, "sample", "no sample")
             raise NotPermitted(
                 "OnSample",
                 f"it is priced for {self.sample} and was given an answer from {drawn}",
-                "Ask a `SampledSum` with the same sample.",
+                "Ask a question about the same sample.",
                 NOTHING,
             )
-        return self.noise.release(answer.answer, bits)
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
         """The standard deviation of the noise on each coordinate of the sum over the sample."""

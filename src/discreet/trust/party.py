@@ -10,34 +10,92 @@ from typing import Any
 
 import numpy as np
 
+from discreet.accounting.accountant import epsilon
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
-from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Event
-from discreet.core.events_in_words import in_words
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.receipt import in_words
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.agreement import check_roster
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.steps import check_roster
 from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call, agreed
 from discreet.trust.exact_sum import where
 from discreet.trust.federation import Federation
 from discreet.trust.holder import Described, Holder
-from discreet.trust.policy import ANYTHING, Policy
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import check_counted
+from discreet.trust.sources.source_of import source_of
 
 HELLO, REFUSAL = "hello", "refusal"
 LONGEST_REFUSAL = 1 << 10  # bytes
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The recipes that a party builds questions from, and the most that one question may cost.
+
+    A party checks both before it builds anything and before it pays: a refusal depends on the question alone.
+
+    Parameters
+    ----------
+    recipes : iterable of str, optional
+        Public. The names of the only recipes that are used; all of its trusted packages where not given.
+    most : Budget, optional
+        Public. What a single question may cost at most; what the account can pay where not given. At delta 0 only
+        Laplace noise can be asked for.
+
+    Examples
+    --------
+    >>> from discreet.core.events import LaplaceLoss
+    >>> counts = Policy(["count"], Budget(0.1))
+    >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(20.0))
+    >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(2.0))
+    Traceback (most recent call last):
+    discreet.core.errors.NotPermitted: count: it would cost epsilon 0.5 at delta 0, and one question may cost 0.1. \
+Nothing was released or spent. Ask with more noise.
+    """
+
+    recipes: Iterable[str] | None = None
+    most: Budget | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.recipes, str):
+            raise ParameterError("policy", f"recipes is the single text {self.recipes!r}", "Give a list of names.")
+        if self.recipes is not None:
+            object.__setattr__(self, "recipes", frozenset(self.recipes))
+
+    def check(self, recipe: Recipe, event: Event) -> None:
+        """Refuse a question of another recipe, or at a higher price."""
+        refused = [] if self.recipes is None else [name for name in recipe.names if name not in self.recipes]
+        if self.recipes is not None and refused:
+            allowed = f"Allowed: {', '.join(sorted(self.recipes)) or 'none'}."
+            raise NotPermitted(f"recipe {refused[0]}", "the party's policy does not allow it", allowed, name=refused[0])
+        if self.most is None:
+            return
+        price = epsilon(event, self.most.delta)
+        if price > self.most.epsilon:
+            raise NotPermitted(
+                recipe.name.rpartition(":")[2],
+                f"it would cost epsilon {price:.3g} at delta {self.most.delta:g}, and one question may cost "
+                f"{self.most.epsilon:g}",
+                "Ask with more noise.",
+                price=price,
+            )
+
+
+ANYTHING = Policy()
 
 
 @dataclass(frozen=True)
@@ -82,10 +140,10 @@ class Party(Held):
     Examples
     --------
     >>> from discreet.schema.schema import Schema
-    >>> from discreet.crypto.certificate import Card
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.crypto.certificate import PartyCertificate
+    >>> from discreet.noise.system_bits import system_bits
     >>> drawn = [Identity.drawn(name, system_bits()) for name in ("server", "north", "south")]
-    >>> server, *cards = map(Card.of, drawn)
+    >>> server, *cards = map(PartyCertificate.of, drawn)
     >>> agreed = Federation(tuple(cards), server, 2, Schema.numeric(0.0, 1.0, 1))
     >>> Party(drawn[1], {"x0": [0.25, 0.5]}, agreed).name
     'north'
@@ -123,7 +181,6 @@ class Party(Held):
 
     @property
     def name(self) -> str:
-        """Its name."""
         return self.identity.name
 
     def hello(self) -> Signed:
@@ -199,7 +256,6 @@ class Seat(Held):
 
     @exclusive
     def advertise(self) -> Signed:
-        """Take the seat."""
         return self._client.advertise()
 
     @exclusive

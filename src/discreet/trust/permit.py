@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, NoReturn, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
-from discreet.accounting.price import price
+from discreet.accounting.accountant import price
 from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.held import Held, exclusive
@@ -117,11 +117,6 @@ def _releases(plan: Event) -> Mapping[Event, int]:
             return {plan: 1}
 
 
-def nothing(*columns: str) -> NoReturn:
-    """The records of a permit that was not made by a holder."""
-    raise NotPermitted("read records", "this permit has none", "Ask the holder of the records for one.")
-
-
 class Permit(Held):
     """Access to one holder for one plan. Use it in a `with` block: leaving it commits what was released.
 
@@ -143,10 +138,9 @@ class Permit(Held):
         *,
         keyed: bool = True,
         described: Description | None = None,
-        records: Callable[..., Any] = nothing,
     ) -> None:
         self._promise, self._ledger, self._charge = promise, ledger, charge
-        self._described, self._read = described, records
+        self._described = described
         self._plan, self._purpose = plan, purpose
         self._keyed = self._storing = keyed
         self._unspent = releases(plan)
@@ -165,8 +159,9 @@ class Permit(Held):
     @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
-        check_columns(self._purpose, question, self._trust.schema)
-        self.spend(mechanism.event)
+        check_columns(self._purpose, question, self._schema)
+        self._check_open()
+        self._take(mechanism.event)
         asked = self._identity((question, mechanism))
         try:
             release = self._first_or_next(question, mechanism) if self._stored is None else self._again(asked)
@@ -188,22 +183,10 @@ class Permit(Held):
             raise NotPermitted(self._purpose, obstacle, "Use what is made for it.", self._consequence)
         return cast(TrustModel, self._promise)
 
-    @exclusive
-    def records(self, *columns: str) -> Any:
-        """What the holder holds, secret: for code that samples, clips and adds the noise of the plan by itself.
-
-        Everything that can be asked is asked with `ask`. Records are read while the permit is open, and never again
-        under a key that was committed.
-
-        Parameters
-        ----------
-        *columns : str
-            Public. Which, of a table.
-        """
-        self._check_open()
-        if self._stored is not None:
-            raise self._another()
-        return self._read(*columns)
+    @property
+    def _schema(self) -> Schema | None:
+        """That of a table."""
+        return getattr(self._trust, "schema", None)
 
     @exclusive
     def open(self, description: Openable[Opened]) -> Opened:
@@ -268,7 +251,7 @@ class Permit(Held):
         >>> from discreet.core.budget import Budget
         >>> from discreet.schema.schema import Schema
         >>> from discreet.mechanisms.additive.laplace import Laplace
-        >>> from discreet.questions.columns.count import count_of
+        >>> from discreet.questions.columns.total import count_of
         >>> from discreet.trust.private_data import PrivateData
         >>> data = PrivateData.of(np.ones((100, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
         >>> with data.permit(Laplace(1.0).event, "count") as permit:
@@ -297,16 +280,27 @@ class Permit(Held):
             self._participants = latest if self._participants is None else self._participants & latest
 
     @exclusive
-    def spend(self, event: Event) -> None:
-        """Take a release from what was paid for; refused where the plan does not pay for another.
+    def check_pays(self, event: Event) -> None:
+        """Refuse, before anything is asked, what the plan does not pay for any more; nothing is taken.
 
         Parameters
         ----------
         event : Event
-            Public. What is released next.
+            Public. All that will be asked.
         """
         self._check_open()
-        self._take(event)
+        self._check_unspent(event)
+
+    def _check_unspent(self, event: Event) -> Counter[Event]:
+        price = releases(event)
+        if not price <= self._unspent:
+            raise UnplannedRelease(
+                self._purpose,
+                f"the plan does not pay for another {written(event)}",
+                "Put every release into the plan.",
+                self._consequence,
+            )
+        return price
 
     def _check_open(self) -> None:
         if not self._open:
@@ -318,15 +312,7 @@ class Permit(Held):
             )
 
     def _take(self, event: Event) -> None:
-        price = releases(event)
-        if not price <= self._unspent:
-            raise UnplannedRelease(
-                self._purpose,
-                f"the plan does not pay for another {written(event)}",
-                "Put every release into the plan.",
-                self._consequence,
-            )
-        self._unspent -= price
+        self._unspent -= self._check_unspent(event)
 
     def _identity(self, asked: Any) -> str | None:
         """What a retry has to ask again; None where no retry can come, or where it could not be recognised."""
@@ -334,7 +320,7 @@ class Permit(Held):
 
     def _digest(self, asked: Any) -> str | None:
         """The digest of what is asked, in the form that the ledger has, where it has one of it."""
-        whole = self._trust.schema, asked
+        whole = self._schema, asked
         try:
             found = identity(whole)
             if found in self._known or not any(self._known):
@@ -446,11 +432,12 @@ def check_ready(trust: TrustModel) -> None:
     check()
 
 
-def check_columns(purpose: str, question: Question, schema: Schema) -> None:
-    """Refuse a question about columns that are not there."""
-    if not schema.columns.keys() >= {*question.columns}:
-        unknown = [name for name in question.columns if name not in schema.columns]
-        known = f"There are {', '.join(schema.columns)}."
+def check_columns(purpose: str, question: Question, schema: Schema | None) -> None:
+    """Refuse a question about columns that are not there; what is no table has none."""
+    there = {} if schema is None else schema.columns
+    if question.columns and not there.keys() >= {*question.columns}:
+        unknown = [name for name in question.columns if name not in there]
+        known = f"There are {', '.join(there)}." if there else "Ask a question that is made for these records."
         raise SchemaError(purpose, f"there is no column {unknown[0]!r}", known)
 
 

@@ -10,10 +10,9 @@ from discreet.core.budget import Budget
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
-from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
-from discreet.core.receipt import RELATIONS
+from discreet.core.receipt import RELATIONS, in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
@@ -21,12 +20,10 @@ from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
-from discreet.trust.filtered import Filtered
+from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, Promise, TrustModel, check_ready, releases
-from discreet.trust.sources.opening import source_of
-
-ARRAY = "statistic of an array"
+from discreet.trust.sources.source_of import source_of
 
 
 class PrivateData(Holder):
@@ -130,9 +127,9 @@ class PrivateData(Holder):
         (True, "mean of age where age >= 50 and sex == 'f'")
         """
         own, trust = condition_of(condition, self.schema), self._trust
-        if isinstance(trust, Filtered):
+        if isinstance(trust, FilteredTrust):
             own, trust = condition_of(f"({trust.condition}) and ({own})", self.schema), trust.trust
-        return PrivateData(Filtered(trust, own), self.ledger)
+        return PrivateData(FilteredTrust(trust, own), self.ledger)
 
     @property
     def condition(self) -> Condition | None:

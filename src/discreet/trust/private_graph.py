@@ -47,7 +47,7 @@ class PrivateGraph(PrivateData):
         return tuple(map(str, range(int(self.schema.number(ENDS[0]).upper) + 1)))
 
     def _check_plan(self, plan: Event | Description, purpose: str, key: str | None) -> None:
-        """As for private data; refused where the unit is a node."""
+        """Check as private data do; refuse plans where the unit is a node."""
         if self.unit.kind == "node":
             refused(UNTOUCHED)
         super()._check_plan(plan, purpose, key)

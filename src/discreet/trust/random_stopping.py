@@ -38,21 +38,11 @@ Release = TypeVar("Release")
 
 @dataclass(frozen=True)
 class Trial:
-    """What one trial found, made of releases alone.
+    """What one trial found, made of releases alone."""
 
-    Parameters
-    ----------
-    score : float
-        The higher, the better.
-    candidate : int
-        Which candidate was tried.
-    found : mapping
-        What is kept of it, if it is the best.
-    """
-
-    score: float
-    candidate: int
-    found: Mapping[str, Any]
+    score: float  # the higher, the better
+    candidate: int  # which candidate was tried
+    found: Mapping[str, Any]  # what is kept of it, if it is the best
 
 
 class TrialPermit(Permit):
@@ -64,13 +54,19 @@ class TrialPermit(Permit):
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, inside the trial."""
-        cost = releases(mechanism.event)
-        if not cost <= self._unspent:
-            raise UnplannedRelease(
-                ASKED, f"a trial does not pay for another {written(mechanism.event)}", "Put it into its price.", KEPT
-            )
-        self._unspent -= cost
+        self._unspent -= self._check_unspent(mechanism.event)
         return self._trust.ask(question, mechanism)
+
+    def check_pays(self, event: Event) -> None:
+        """Refuse what a trial does not pay for any more."""
+        self._check_unspent(event)
+
+    def _check_unspent(self, event: Event) -> Counter[Event]:
+        cost = releases(event)
+        if not cost <= self._unspent:
+            obstacle = f"a trial does not pay for another {written(event)}"
+            raise UnplannedRelease(ASKED, obstacle, "Put it into its price.", KEPT)
+        return cost
 
     def random_state(self, given: Any) -> Any:
         """A seed for public choices: the one that was given."""
@@ -168,7 +164,7 @@ class RandomStopping:
             self._tried(trust, bits)
 
     def worst_neighbors(self) -> NeighborPair:
-        """No record, and one."""
+        """No record, and a single one."""
         rows = np.zeros((1, len(self.schema.columns)))
         return NeighborPair(*(Records(some, 1, Neighbors.ADD_REMOVE) for some in (rows[:0], rows)))
 
@@ -199,7 +195,7 @@ def stopped(prices: tuple[Event, ...], stop: float) -> RenyiLoss:
 
 
 def _divergence(price: Event, order: float) -> float:
-    """Of one trial."""
+    """The Renyi divergence of one trial."""
     found = renyi(price, order)
     if found.delta > 0:
         raise ParameterError(ASKED, "a trial has a delta of its own", "Use learners with noise that has none.")

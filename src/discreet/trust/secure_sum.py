@@ -19,14 +19,14 @@ from discreet.core.held import Held, exclusive
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.receipt import Participants
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.steps import check_roster
+from discreet.crypto.masked_sum.agreement import check_roster
 from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.display.plain import plain
-from discreet.mechanisms.shares.named import kinds
-from discreet.noise.bits import system_bits
+from discreet.mechanisms.additive.share_of import kinds
+from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.trust.call import Call, prepared
@@ -34,9 +34,8 @@ from discreet.trust.federation import Federation
 from discreet.trust.network.background import Background
 from discreet.trust.network.connections import Connections
 from discreet.trust.party import Party
-from discreet.trust.party_channel import InProcess, PartyChannel
 from discreet.trust.permit import KEPT
-from discreet.trust.round import Round
+from discreet.trust.round import InProcess, PartyChannel, Round
 
 Release = TypeVar("Release")
 
@@ -204,8 +203,10 @@ class SecureSum(Held):
         True
         """
         server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *records))
-        cards = tuple(Card.of(one) for one in identities)
-        federation = Federation(cards, Card.of(server), threshold, schema_of(schema), unit, neighbors, colluding)
+        cards = tuple(PartyCertificate.of(one) for one in identities)
+        federation = Federation(
+            cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors, colluding
+        )
         tables = zip(identities, records.values(), strict=True)
         parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
         return cls(federation, server, parties)

@@ -21,28 +21,16 @@ MOST = 2**20  # bytes of an artefact that a ledger keeps; of a larger one it kee
 
 @dataclass(frozen=True)
 class KeptArtefact:
-    """An artefact, or the digest of one that is too large.
+    """An artefact, or the digest of one that is too large."""
 
-    Parameters
-    ----------
-    values : mapping, optional
-        The artefact itself.
-    asked : str, optional
-        A digest of all that decided what was made.
-    digest : str
-        SHA-256 of the artefact as it is written.
-    where : str, optional
-        Where its owner keeps it.
-    """
-
-    values: dict[str, Any] | None
-    asked: str | None
-    digest: str
-    where: str | None = None
+    values: dict[str, Any] | None  # the artefact itself
+    asked: str | None  # a digest of all that decided what was made
+    digest: str  # SHA-256 of the artefact as it is written
+    where: str | None = None  # where its owner keeps it
 
     @classmethod
     def of(cls, artefact: Artefact, asked: str | None = None, where: str | None = None) -> KeptArtefact:
-        """What is kept of an artefact."""
+        """Keep an artefact, or its digest where it is too large."""
         values = {name: _encoded(value) for name, value in artefact.items()}
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return cls(values if len(text) <= MOST else None, asked, sha256(text.encode()).hexdigest(), where)
@@ -67,26 +55,17 @@ class KeptArtefact:
 @unheld("part")
 @dataclass
 class Stored:
-    """Releases, each with what it answers, or an artefact.
+    """Releases, each with what it answers, or an artefact."""
 
-    Parameters
-    ----------
-    releases : list of (str, release)
-        What was asked, as a digest, and what was released.
-    artefact : KeptArtefact, optional
-        What the releases were made into.
-    """
-
-    releases: list[tuple[str, Any]] = field(default_factory=list)
-    artefact: KeptArtefact | None = None
+    releases: list[tuple[str, Any]] = field(default_factory=list)  # what was asked, as a digest, and what was released
+    artefact: KeptArtefact | None = None  # what the releases were made into
 
     @property
     def digests(self) -> set[str | None]:
-        """All that was asked."""
+        """The digests of all questions that were asked."""
         return {asked for asked, _ in self.releases} | ({self.artefact.asked} if self.artefact is not None else set())
 
     def add(self, asked: str, release: Any) -> None:
-        """Remember a release."""
         self.releases.append((asked, release))
 
     def holds(self, asked: str | None) -> bool:

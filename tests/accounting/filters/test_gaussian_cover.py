@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.accounting.accountant import delta as delta_of
+from discreet.accounting.closed_forms import gaussian_delta
 from discreet.accounting.filters.amount import DELTA_UNITS, LOSS_UNITS, NOTHING
 from discreet.accounting.filters.gaussian_cover import covering_room, covers
 from discreet.accounting.filters.gaussian_filter import ASIDE, GaussianFilter
-from discreet.accounting.gaussian import gaussian_delta
 from discreet.accounting.jumps import CompositionWithJumps
 from discreet.accounting.loss_distribution import (
     ACCURACY,
@@ -23,7 +23,7 @@ from discreet.accounting.loss_distribution import (
     delta_above,
 )
 from discreet.accounting.pairs.directions import directions
-from discreet.accounting.profile_point import AtDelta
+from discreet.accounting.tilted_frame import AtDelta
 from discreet.core.events import ApproximateLoss, ConcentratedLoss, Event, GaussianLoss, PureLoss, Repeated, Sampled
 
 STEPS = Sampled(GaussianLoss(1.0), 0.05)

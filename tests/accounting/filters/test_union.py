@@ -13,12 +13,12 @@ from scipy.optimize import brentq
 
 from discreet.accounting.accountant import delta as delta_of
 from discreet.accounting.accountant import epsilon as epsilon_of
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.accounting.filters.amount import DELTA_UNITS, NOTHING
 from discreet.accounting.filters.gaussian_filter import GaussianFilter
 from discreet.accounting.filters.pure_filter import PureFilter
 from discreet.accounting.filters.renyi_filter import RenyiFilter
-from discreet.accounting.filters.union import Spent, Union, chosen
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.filters.union import FilterUnion, Spent, chosen
 from discreet.core.budget import Budget
 from discreet.core.errors import Unaccountable
 from discreet.core.events import (
@@ -197,7 +197,7 @@ def test_a_member_that_was_broken_stays_broken() -> None:
 class Adversary:
     """Asks at random, with whatever the union still admits on the path it is on."""
 
-    union: Union
+    union: FilterUnion
     budget: Budget
     seed: int
 
@@ -236,11 +236,11 @@ class Forgetful(Adversary):
         )
 
 
-def members(epsilon: float, delta: float) -> Union:
+def members(epsilon: float, delta: float) -> FilterUnion:
     """All kinds at once, with shares of delta that let each of them matter; failures have one for all."""
     share = Fraction(delta) / 6
     order = 6.0
-    return Union(
+    return FilterUnion(
         (
             PureFilter.of(epsilon, Fraction(0), 2 * share),
             GaussianFilter.of(epsilon, 2 * share, 2 * share),
@@ -249,7 +249,7 @@ def members(epsilon: float, delta: float) -> Union:
     )
 
 
-def worst_delta(kind: type[Adversary], union: Union, budget: Budget) -> float:
+def worst_delta(kind: type[Adversary], union: FilterUnion, budget: Budget) -> float:
     laws = [adaptively(kind(union, budget, seed)) for seed in range(25)]
     assert all(math.fsum(p for p, _ in law) == pytest.approx(1) for law in laws)
     return max(hockey_stick(law, budget.epsilon) for law in laws)
@@ -305,7 +305,7 @@ def test_members_cannot_share_one_delta() -> None:
     budget, first, small = Budget(1.0, 0.05), PureLoss(0.5), PureLoss(0.2)
     whole = Fraction(budget.delta)
     rules = PureFilter.of(1.0, Fraction(0), whole), GaussianFilter.of(1.0, whole, Fraction(0), first)
-    union = Union(rules)
+    union = FilterUnion(rules)
     account: dict[Path, Spent] = {}
 
     def adversary(path: Path) -> Law | None:

@@ -5,25 +5,24 @@ import dataclasses
 import pytest
 
 from discreet.crypto.errors import BadSignature, Disagreement, Malformed, UnknownParty
-from discreet.crypto.framing import framed
 from discreet.crypto.masked_sum.agreement import (
     FIELD,
     SMALL_ORDER,
-    Circle,
+    AnnouncedKeys,
     PublicKeys,
     SecretKeys,
     exchanged,
     public_half,
 )
 from discreet.crypto.masked_sum.terms import Terms
-from discreet.crypto.messages import Message
+from discreet.crypto.messages import Message, framed
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import identity, roster, terms_of
 
 TERMS = terms_of(3, 2)
 BITS = DeterministicBits(1)
 SECRETS = {name: SecretKeys.drawn(BITS) for name in TERMS.parties}
-CIRCLE = Circle(TERMS, {name: one.public for name, one in SECRETS.items()})
+CIRCLE = AnnouncedKeys(TERMS, {name: one.public for name, one in SECRETS.items()})
 
 
 def test_the_exchange_is_that_of_rfc_7748() -> None:
@@ -54,14 +53,14 @@ def test_no_two_keys_of_a_circle_are_equal() -> None:
 
 
 def test_who_has_seen_other_keys_has_no_key_in_common() -> None:
-    smaller = Circle(TERMS, {name: CIRCLE.keys[name] for name in ("p0", "p1")})
-    other = Circle(dataclasses.replace(TERMS, threshold=3), CIRCLE.keys)
+    smaller = AnnouncedKeys(TERMS, {name: CIRCLE.keys[name] for name in ("p0", "p1")})
+    other = AnnouncedKeys(dataclasses.replace(TERMS, threshold=3), CIRCLE.keys)
     keys = {one.pair_key("p0", SECRETS["p0"].mask, "p1") for one in (CIRCLE, smaller, other)}
     assert len(keys) == 3
 
 
 def test_the_order_of_announcements_does_not_matter() -> None:
-    assert Circle(TERMS, dict(reversed(list(CIRCLE.keys.items())))).transcript == CIRCLE.transcript
+    assert AnnouncedKeys(TERMS, dict(reversed(list(CIRCLE.keys.items())))).transcript == CIRCLE.transcript
 
 
 def test_a_key_that_two_announce_is_refused() -> None:
@@ -72,7 +71,7 @@ def test_a_key_that_two_announce_is_refused() -> None:
         PublicKeys(keys["p1"].mask, keys["p0"].mask),
     ):
         with pytest.raises(Disagreement, match="the same one"):
-            Circle(TERMS, keys | {"p1": copied})
+            AnnouncedKeys(TERMS, keys | {"p1": copied})
 
 
 def test_an_announcement_holds_signed_keys() -> None:
@@ -119,7 +118,7 @@ def test_the_receiver_opens_a_box() -> None:
 
 
 def test_nobody_else_opens_a_box() -> None:
-    smaller = Circle(TERMS, {name: CIRCLE.keys[name] for name in ("p0", "p1")})
+    smaller = AnnouncedKeys(TERMS, {name: CIRCLE.keys[name] for name in ("p0", "p1")})
     attempts = [
         (CIRCLE, "p0", "p2", "p2"),
         (CIRCLE, "p0", "p2", "p1"),
@@ -127,9 +126,9 @@ def test_nobody_else_opens_a_box() -> None:
         (CIRCLE, "p1", "p0", "p0"),  # one's own box, sent back
         (smaller, "p0", "p1", "p1"),
     ]
-    for circle, sender, owner, receiver in attempts:
+    for announced, sender, owner, receiver in attempts:
         with pytest.raises(BadSignature, match="not sealed by them"):
-            circle.unsealed(sender, SECRETS[owner].seal, receiver, box())
+            announced.unsealed(sender, SECRETS[owner].seal, receiver, box())
 
 
 def test_a_box_cannot_be_changed() -> None:
@@ -141,7 +140,7 @@ def test_a_box_cannot_be_changed() -> None:
 
 
 def test_who_announced_nothing_is_unknown() -> None:
-    smaller = Circle(TERMS, {name: CIRCLE.keys[name] for name in ("p0", "p1")})
+    smaller = AnnouncedKeys(TERMS, {name: CIRCLE.keys[name] for name in ("p0", "p1")})
     with pytest.raises(UnknownParty, match="'p2' has announced no keys"):
         smaller.pair_key("p0", SECRETS["p0"].mask, "p2")
 

@@ -23,14 +23,12 @@ from discreet.crypto.errors import (
     UnknownParty,
     WrongShares,
 )
-from discreet.crypto.framing import framed, labelled, listed, split, unlabelled
 from discreet.crypto.identity import Roster
-from discreet.crypto.masked_sum.agreement import PublicKeys
+from discreet.crypto.masked_sum.agreement import ANSWERED, PublicKeys
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.server import Server
-from discreet.crypto.masked_sum.steps import ANSWERED
 from discreet.crypto.masked_sum.terms import Terms, UsedRounds
-from discreet.crypto.messages import Message, Signed
+from discreet.crypto.messages import Message, Signed, framed, labelled, listed, split, unlabelled
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import client_of, from_server, identity, roster, server_of, terms_of, vector_of
 from tests.noise.fit import ALARM
@@ -257,7 +255,7 @@ def test_a_box_that_holds_no_shares_is_refused_by_its_receiver() -> None:
     boxes = {name: unlabelled(split(shares[name].message.body, 2)[1])["p0"] for name in ("p1", "p2", "p3")}
     cheat = stage.clients[3]
     for content in (framed(bytes(104), bytes(103)), framed(b"\xff" * 104, bytes(104)), framed(bytes(104)), b"junk"):
-        bad = cheat._circle.sealed(DeterministicBits(1), "p3", cheat._keys.seal, "p0", content)
+        bad = cheat._announced_keys.sealed(DeterministicBits(1), "p3", cheat._keys.seal, "p0", content)
         with pytest.raises((Malformed, WrongShares)):
             stage.first.mask(stage.lie("delivery", labelled(boxes | {"p3": bad})), vector_of(TERMS, "p0"))
 
@@ -268,9 +266,9 @@ def test_shares_that_their_dealer_did_not_sign_are_refused_before_the_vector_is_
     shares = {client.name: stage.share_keys(client) for client in stage.clients}
     boxes = {name: unlabelled(split(shares[name].message.body, 2)[1])["p0"] for name in ("p1", "p2", "p3")}
     cheat = stage.clients[3]
-    seed, key = split(cheat._circle.unsealed("p3", stage.first._keys.seal, "p0", boxes["p3"]), 2)
+    seed, key = split(cheat._announced_keys.unsealed("p3", stage.first._keys.seal, "p0", boxes["p3"]), 2)
     for content in (framed(key, seed), framed(seed[:-64] + bytes(64), key), framed(seed, bytes(8) + key[8:])):
-        bad = cheat._circle.sealed(DeterministicBits(1), "p3", cheat._keys.seal, "p0", content)
+        bad = cheat._announced_keys.sealed(DeterministicBits(1), "p3", cheat._keys.seal, "p0", content)
         with pytest.raises(BadSignature, match="'p3' has not signed them"):
             stage.first.mask(stage.lie("delivery", labelled(boxes | {"p3": bad})), never)
 

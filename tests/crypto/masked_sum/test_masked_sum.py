@@ -15,13 +15,12 @@ from scipy import stats
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masked_sum import masked_sum
+from discreet.crypto.masked_sum.agreement import SAID, put_on_half
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.masks import Words, subtract_mask
 from discreet.crypto.masked_sum.server import Server
-from discreet.crypto.masked_sum.steps import SAID, put_on_half
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, subtract_mask
 from discreet.crypto.messages import Signed
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from tests.crypto.rehearsal import END, Rehearsal, View, sum_of, terms_of, vector_of
 from tests.noise.fit import ALARM
 
@@ -167,11 +166,11 @@ def test_what_the_server_takes_off_leaves_vectors_that_look_uniform() -> None:
     run = Rehearsal(terms, late=["p3"])
     total = run.run()
     vectors = {name: np.frombuffer(body, np.uint64).copy() for name, body in run.bodies("masked").items()}
-    circle, dropped = run.server._circle, run.clients["p3"]._keys.mask
+    announced, dropped = run.server._announced_keys, run.clients["p3"]._keys.mask
     for name in total.survivors:
-        subtract_mask(vectors[name], circle.self_key(name, run.clients[name]._seed))
-        put_on_half(vectors[name], circle, "p3", dropped, name)
-        put_on_half(vectors["p3"], circle, name, run.clients[name]._keys.mask, "p3")
+        subtract_mask(vectors[name], announced.self_key(name, run.clients[name]._seed))
+        put_on_half(vectors[name], announced, "p3", dropped, name)
+        put_on_half(vectors["p3"], announced, name, run.clients[name]._keys.mask, "p3")
     for count in (1, 2):
         for names in itertools.combinations(total.survivors, count):
             assert looks_uniform(sum((vectors[name] for name in names), -sum_of(terms, names)))

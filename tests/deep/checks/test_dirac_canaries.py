@@ -10,15 +10,18 @@ import torch
 from torch import Tensor
 
 from discreet.audit.one_run import OneRun, one_run
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.grid import Steps
+from discreet.core.mechanism import SecretSample
 from discreet.deep.checks.dirac_canaries import STEEP, DiracCanaries
-from discreet.deep.training.noisy_gradients import NoisyGradients
-from discreet.deep.training.private_tensors import Chunk, PrivateTensors
+from discreet.deep.questions.sampled_gradient import SampledGradient
+from discreet.deep.questions.tensors_view import Chunk, TensorsView
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import view_of
 
 SAMPLED = TrainingPlan(SecretSample(0.05), Gaussian(2.0), 20, 1.0, 50.0)
 WHOLE = TrainingPlan(SecretSample(1.0), Gaussian(0.5), 1, 1.0, 1000.0)
@@ -35,33 +38,33 @@ def audited(plan: TrainingPlan, seed: int = 1) -> OneRun:
 
 def unclipped_bias(monkeypatch: pytest.MonkeyPatch) -> None:
     """The gradient of the bias is left as long as it is."""
-    sums = NoisyGradients._sums
+    sums = SampledGradient._sums
 
-    def wrong(self: NoisyGradients, chunks: Iterator[Chunk]) -> dict[str, Tensor]:
+    def wrong(self: SampledGradient, chunks: Iterator[Chunk]) -> dict[str, Tensor]:
         found = sums(self, chunks)
         return {**found, "bias": STEEP * found["bias"]}
 
-    monkeypatch.setattr(NoisyGradients, "_sums", wrong)
+    monkeypatch.setattr(SampledGradient, "_sums", wrong)
 
 
 def divided_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise is divided by the size of the batch before it is added to the sum, and with the sum again."""
-    noisy = NoisyGradients._noisy
+    noise = Gaussian.noise
 
-    def wrong(self: NoisyGradients, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        return {name: sums[name] + (one - sums[name]) / self._plan.batch for name, one in noisy(self, sums).items()}
+    def wrong(self: Gaussian, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        return noise(self, bits, shape, scale / SAMPLED.batch)
 
-    monkeypatch.setattr(NoisyGradients, "_noisy", wrong)
+    monkeypatch.setattr(Gaussian, "noise", wrong)
 
 
 def same_records(monkeypatch: pytest.MonkeyPatch) -> None:
     """One half of the records is every batch, and no coins are tossed."""
 
-    def wrong(self: PrivateTensors, *_: object) -> Iterator[Chunk]:
-        half = len(self._inputs) // 2
-        yield Chunk(self._inputs[:half], self._targets[:half], torch.ones(half, dtype=torch.bool))
+    def wrong(self: TensorsView, *_: object) -> Iterator[Chunk]:
+        half = self.size // 2
+        yield Chunk(self.inputs[:half], self.targets[:half], torch.ones(half, dtype=torch.bool))
 
-    monkeypatch.setattr(PrivateTensors, "_chunks", wrong)
+    monkeypatch.setattr(TensorsView, "chunks", wrong)
 
 
 def test_a_run_shows_less_than_it_claims_and_not_nothing() -> None:
@@ -83,4 +86,4 @@ def test_coins_are_fair_and_only_canaries_that_are_in_are_data() -> None:
     canaries = DiracCanaries(4000, bits=DeterministicBits(0))
     assert abs(canaries.included.mean() - 0.5) < 0.04
     data = canaries.data(Budget(1.0, 1e-5))
-    np.testing.assert_array_equal(data._targets.numpy(), np.flatnonzero(canaries.included))
+    np.testing.assert_array_equal(view_of(data).targets.numpy(), np.flatnonzero(canaries.included))

@@ -10,14 +10,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.clipped_sum import clipped_sum
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import draw
 
 WRONG = (12345, -1, 2**40)
 AMPLE = Budget(1e4, 1e-5)
@@ -100,9 +101,9 @@ def released(x: Tensor, y: Tensor) -> Tensor:
     torch.manual_seed(0)
     model = Fussy()
     data = PrivateTensors(x, y, AMPLE, bits=DeterministicBits(1))
-    gradients = NoisyGradients(model, crossed, data, HARDLY, chunk=8)
+    gradients = SampledGradient(model, crossed, data, HARDLY, chunk=8)
     gradients.rehearse()
-    gradients.draw()
+    draw(gradients)
     return torch.cat([one.grad.flatten() for one in model.parameters() if one.grad is not None])
 
 

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.checks.rehearsal import rehearsed
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.clipped_sum import clipped_sum

@@ -6,14 +6,15 @@ import torch
 from torch import Tensor, nn
 
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.checks.secret_draws import secret_draws
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import draw
 
 CPU = torch.device("cpu")
 HARDLY = TrainingPlan(SecretSample(1.0), Gaussian(2.0**-20), 1, 1e3, 1.0)
@@ -25,9 +26,9 @@ def step(known: bool, views: AugmentationMultiplicity | None = None) -> Tensor:
     data = PrivateTensors(torch.ones(1, 64), torch.ones(1), Budget(1.0, 1e-5), bits=bits)
     layer = nn.Linear(64, 1, bias=False)
     model = nn.Sequential(nn.Dropout(0.5 if views is None else 0.0), layer)
-    gradients = NoisyGradients(model, lambda given, wanted: given[:, 0] * wanted, data, HARDLY, chunk=1, views=views)
+    gradients = SampledGradient(model, lambda given, wanted: given[:, 0] * wanted, data, HARDLY, chunk=1, views=views)
     torch.manual_seed(0)
-    gradients.draw()
+    draw(gradients)
     found = layer.weight.grad
     assert found is not None
     return (found[0] > 0.5).to(torch.int8)

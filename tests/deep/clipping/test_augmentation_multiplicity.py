@@ -8,14 +8,15 @@ from torch import Tensor, nn
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.forms.rounding import MARGIN, SLACK
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
+from tests.deep.asked import draw
 
 
 def product(out: Tensor, wanted: Tensor) -> Tensor:
@@ -27,7 +28,7 @@ def run(views: AugmentationMultiplicity) -> Tensor:
     model, x = nn.Linear(3, 1, bias=False), torch.tensor([[3.0, 4.0, 0.0]])
     data = PrivateTensors(x, torch.full((1,), 100.0), Budget(1.0, 1e-5))
     plan = TrainingPlan(SecretSample(1.0), Gaussian(2.0**-20), 1, 1.0, 1.0)
-    NoisyGradients(model, product, data, plan, chunk=2, views=views).draw()
+    draw(SampledGradient(model, product, data, plan, chunk=2, views=views))
     assert model.weight.grad is not None
     return model.weight.grad[0]
 
@@ -55,7 +56,7 @@ def test_records_that_change_one_another_are_refused_before_any_charge() -> None
         (AugmentationMultiplicity(lambda x: x.repeat(2, 1), 2), "keeps their number"),
     ):
         with pytest.raises(ParameterError, match=word):
-            Trainer(model, optimizer, product, data, plan, views=views).run()
+            Trainer(model, optimizer, product, data, plan, augmentation=views).run()
     assert data.ledger.balance().certified == 0
     with pytest.raises(ParameterError, match="count"):
         AugmentationMultiplicity(lambda x: x, 0)

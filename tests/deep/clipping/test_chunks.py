@@ -12,21 +12,26 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discreet.core.answer import Answer
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.chunks import dealt_to_chunks
 from discreet.deep.noise.banded_factorization import BandedFactorization
-from discreet.deep.noise.noisy_sum import fine_grid, noisy_sum, on_grid, rounding_on_grid
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.noise.exact_sum import exact_sum
+from discreet.deep.noise.fine_grid import OF_CHUNKS, fine_grid, on_grid
+from discreet.deep.noise.noise_stream import NoiseStream
+from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import draw, sums_of, view_of
 
 CPU = torch.device("cpu")
 PLAN = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 1, 1.0, 100.0)
@@ -94,9 +99,9 @@ def first_output(given: Tensor, wanted: Tensor) -> Tensor:
     return given.flatten(1)[:, 0] * wanted
 
 
-def asked(x: Tensor, y: Tensor, chunk: int, **how: Any) -> NoisyGradients:
+def asked(x: Tensor, y: Tensor, chunk: int, **how: Any) -> SampledGradient:
     data = PrivateTensors(x, y, Budget(1e4, 1e-5))
-    return NoisyGradients(nn.Linear(x.shape[-1], 1, bias=False), first_output, data, PLAN, chunk, **how)
+    return SampledGradient(nn.Linear(x.shape[-1], 1, bias=False), first_output, data, PLAN, chunk, **how)
 
 
 @pytest.mark.parametrize("how", [{}, {"precision": torch.bfloat16}, {"precision": torch.float16}])
@@ -116,9 +121,9 @@ def test_a_record_without_a_gradient_changes_no_digit_of_the_sum(
         def fixed(_: object, count: int, least: int, size: int, used: Steps = used) -> Steps:
             return used
 
-        monkeypatch.setattr("discreet.deep.training.private_tensors.dealt_to_chunks", fixed)
+        monkeypatch.setattr("discreet.deep.questions.tensors_view.dealt_to_chunks", fixed)
         one = asked(inputs, targets, chunk, **how)
-        sums.append(one._sums(one._data._chunks(PLAN.sample, chunk, CPU))["weight"])
+        sums.append(sums_of(one, chunk)["weight"])
     assert torch.equal(*sums)
     assert sums[0].norm() > 1000
 
@@ -126,7 +131,7 @@ def test_a_record_without_a_gradient_changes_no_digit_of_the_sum(
 def test_chunks_add_up_in_whatever_order() -> None:
     torch.manual_seed(0)
     one = asked(torch.randn(3000, 5) * torch.logspace(-9, 2, 3000)[:, None], torch.ones(3000), 50)
-    chunks = list(one._data._chunks(PLAN.sample, 50, CPU))
+    chunks = list(view_of(one._data).chunks(PLAN.sample, 50, CPU))
     assert torch.equal(one._sums(chunks)["weight"], one._sums(chunks[::-1])["weight"])
 
 
@@ -147,6 +152,11 @@ class Noted(Gaussian):
         return np.zeros(shape, dtype=np.int64)
 
 
+def noisy_sum(values: NDArray[np.float64], sensitivity: float, noise: Gaussian) -> NDArray[np.float64]:
+    """Sums that are rounded once, with noise."""
+    return noise.release(exact_sum(torch.from_numpy(values), sensitivity, 1.0), DeterministicBits(0))
+
+
 def test_noise_is_as_wide_as_rounding_moves_neighbors_apart() -> None:
     """Both ends are rounded away from each other: the distance grows by a step in each number."""
     noise, size, sensitivity = Noted(1.0), 10_000, 0.7
@@ -154,11 +164,11 @@ def test_noise_is_as_wide_as_rounding_moves_neighbors_apart() -> None:
     one = np.full(size, 0.49) * step
     other = np.full(size, 0.51) * step
     other[0] += sensitivity * (1 - 1e-9)
-    apart = [noisy_sum(values, sensitivity, noise, DeterministicBits(0)) / step for values in (one, other)]
+    apart = [noisy_sum(values, sensitivity, noise) / step for values in (one, other)]
     assert np.linalg.norm(other - one) <= sensitivity
     assert np.linalg.norm(apart[1] - apart[0]) <= noise.__dict__["noted"]
     ends = np.array([-0.51]) * step, np.array([-0.51 + np.floor(sensitivity / step) + 0.02]) * step
-    near = [noisy_sum(values, sensitivity, noise, DeterministicBits(0))[0] / step for values in ends]
+    near = [noisy_sum(values, sensitivity, noise)[0] / step for values in ends]
     assert float(ends[1][0] - ends[0][0]) <= sensitivity
     assert near[1] - near[0] > sensitivity / step
     assert near[1] - near[0] <= noise.__dict__["noted"]
@@ -171,26 +181,27 @@ def test_noise_covers_two_chunks_that_are_rounded_by_themselves() -> None:
     after = on_grid(torch.full((size,), 0.49 * step), 1.0) + on_grid(torch.full((size,), 1.49 * step), 1.0)
     apart = float((before - after).norm()) / step
     assert apart == 2 * size**0.5
-    assert rounding_on_grid(size) >= apart
+    assert OF_CHUNKS * size**0.5 >= apart
     for count in (2, 4, 9):
         column = np.array(BandedFactorization.of(count, 20).coefficients)
         rows = [np.abs(c) * 2 + 1 for c in column]  # two steps times a coefficient, and one of each row
-        assert rounding_on_grid(size, count) >= np.linalg.norm(rows) * size**0.5
+        stream = NoiseStream(BandedFactorization.of(count, 20))
+        assert stream._slack * size**0.5 >= np.linalg.norm(rows) * size**0.5
 
 
 def test_a_trainer_draws_its_noise_for_these_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    noted = []
+    noted, scale = [], Answer.scale
 
-    def watched(*given: Any, **named: Any) -> Any:
-        noted.append(named["rounding"])
-        return noisy_sum(*given, **named)
+    def watched(self: Answer, *given: Any) -> float:
+        noted.append((self.sensitivity("l2") - 1.0) / self.grid.step)
+        return scale(self, *given)
 
-    monkeypatch.setattr("discreet.deep.training.noisy_gradients.noisy_sum", watched)
+    monkeypatch.setattr(Answer, "scale", watched)
     for bands, wanted in ((None, 2.0), (BandedFactorization.of(3, 9), 2 + 3**0.5)):
         data = PrivateTensors(torch.zeros(4, 9), torch.zeros(4), Budget(1e4, 1e-5))
         plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 1, 1.0, 2.0, bands=bands)
-        NoisyGradients(nn.Linear(9, 1, bias=False), first_output, data, plan).draw()
-        assert noted.pop() == pytest.approx(wanted * 3)
+        draw(SampledGradient(nn.Linear(9, 1, bias=False), first_output, data, plan))
+        assert noted.pop() == pytest.approx(wanted * 3, rel=1e-3)
 
 
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])

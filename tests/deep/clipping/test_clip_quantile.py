@@ -10,14 +10,15 @@ from torch import Tensor, nn
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.clipping.clip_quantile import ClipQuantile
 from discreet.deep.forms.rounding import MARGIN, SLACK
-from discreet.deep.training.noisy_gradients import WITHIN, NoisyGradients
+from discreet.deep.questions.sampled_gradient import WITHIN, SampledGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import draw, sums_of
 
 BUDGET = Budget(3.0, 1e-5)
 
@@ -26,10 +27,10 @@ def first(out: Tensor, _: Tensor) -> Tensor:
     return out[:, 0]
 
 
-def asked(x: Tensor, plan: TrainingPlan) -> NoisyGradients:
+def asked(x: Tensor, plan: TrainingPlan) -> SampledGradient:
     """Of records whose gradients are themselves."""
     data = PrivateTensors(x, torch.zeros(len(x)), BUDGET, bits=DeterministicBits(5))
-    return NoisyGradients(nn.Linear(x.shape[1], 1, bias=False), first, data, plan, chunk=256)
+    return SampledGradient(nn.Linear(x.shape[1], 1, bias=False), first, data, plan, chunk=256)
 
 
 def test_a_record_moves_gradients_and_count_together_by_no_more_than_the_reach() -> None:
@@ -38,7 +39,7 @@ def test_a_record_moves_gradients_and_count_together_by_no_more_than_the_reach()
     longest = 0.0
     for length in (0.0, 0.1, 1.0, 1.99, 2.0, 2.01, 1e9, math.nan):
         one = asked(torch.tensor([[0.6 * length, 0.8 * length]]), plan)
-        sums = one._sums(one._data._chunks(plan.sample, 4, torch.device("cpu")))
+        sums = sums_of(one, 4)
         assert sums.keys() == {"weight", WITHIN}
         moved = math.hypot(float(sums["weight"].norm()), float(sums[WITHIN]))
         assert moved <= plan.reach(2.0)
@@ -55,7 +56,7 @@ def test_noise_is_that_of_the_joint_release_at_the_price_of_the_plan() -> None:
     assert z * plan.reach(1.0) == pytest.approx((z**-2 - (2 * count) ** -2) ** -0.5)  # Theorem 1 of Andrew et al.
     wide = TrainingPlan(SecretSample(0.5), Gaussian(1.5), 1, 0.2, 10.0, ClipQuantile(0.5, 4.0))
     one = asked(torch.zeros(0, 40_000), wide)
-    one.draw()
+    draw(one)
     drawn = one.trained["weight"].grad
     assert drawn is not None
     assert float(drawn.std()) * 10 == pytest.approx(1.5 * 0.2 * math.sqrt(5), rel=0.02)
@@ -68,7 +69,7 @@ def test_the_clip_goes_to_the_quantile_and_a_later_run_goes_on_from_there() -> N
     one = asked(x, plan)
     clips = []
     for _ in range(120):
-        one.draw()
+        draw(one)
         clips.append(one.clip)
     found = sum(clips[70:]) / 50
     assert found == pytest.approx(float(x.norm(dim=1).median()), rel=0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,16 @@ import torch
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import Event, GaussianLoss
+from discreet.core.grid import Steps
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret_sample import SecretSample
+from discreet.deep.as_published.lagrangian_dual import fair_lagrangian_dual
+from discreet.deep.as_published.published_epsilon import published_epsilon
 from discreet.deep.fair.attribute_training import AttributeTraining
 from discreet.deep.fair.constraint import (
     AccuracyParity,
@@ -29,15 +34,17 @@ from discreet.deep.fair.constraint import (
 )
 from discreet.deep.fair.descent import Descent
 from discreet.deep.fair.fair_plan import FairPlan, Protects
-from discreet.deep.fair.lagrangian_dual import fair_lagrangian_dual
 from discreet.deep.fair.multipliers import Multipliers, deviation, weights
 from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
-from discreet.deep.fair.published_epsilon import published_epsilon
 from discreet.deep.fair.record_training import NOISIEST, RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
+from discreet.deep.noise.histogram_then_gradient import HistogramThenGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.permit import Permit
+from tests.deep.asked import paid, view_of
 
 BUDGET = Budget(1.0, 1e-5)
 RUNS = 2000
@@ -150,17 +157,17 @@ def counted_releases(plan: PFLDPlan) -> dict[str, int]:
     made = {"counts": 0, "primal": 0, "dual": 0}
 
     class Counted(PFLDTraining):
-        def _count(self) -> None:
+        def _count(self, permit: Permit) -> None:
             made["counts"] += 1
-            super()._count()
+            super()._count(permit)
 
-        def _released(self, *given: object) -> dict[str, Tensor]:
+        def _private_gradient(self, permit: Permit) -> dict[str, Tensor]:
             made["primal"] += 1
-            return super()._released(*given)  # type: ignore[arg-type]
+            return super()._private_gradient(permit)
 
-        def _violations(self) -> np.ndarray:
+        def _dual_step(self, permit: Permit) -> None:
             made["dual"] += 1
-            return super()._violations()
+            super()._dual_step(permit)
 
     x, y, group = people(1000)
     Counted(linear(), DemographicParity(), x, y, SensitiveAttribute(group, (0, 1), BUDGET), plan, Descent()).run()
@@ -184,21 +191,44 @@ def test_the_publication_understates_what_its_noise_costs() -> None:
 class ExactSizes(AttributeTraining):
     """Group sizes from the data, without noise: what the publication divides by."""
 
-    def _count(self) -> None:
-        codes = self._permit.records()
-        self._sizes = np.array([[len(codes)]])
+    def _count(self, permit: Permit) -> None:
+        codes = view_of(self._attribute).codes
         self._shares = np.maximum(np.array([[np.mean(codes == 0), np.mean(codes == 1)]]), 0.05)
 
 
 class OneClip(AttributeTraining):
     """The sensitivity of a group that is changed is taken for one clip."""
 
-    def _released(self, drawn: np.ndarray, factors: np.ndarray, scale: float) -> dict[str, Tensor]:
-        exact = torch.from_numpy(self._clipped(drawn, factors, self.descent.clip))
-        whole = torch.cat([one.flatten() for one in super()._released(drawn, factors, 1.0).values()])
-        rate = self.plan.sample.rate * len(self._attribute)
-        halved = exact + (whole * rate - exact) / 2
-        return dict(zip(self._trained, torch.split(halved, [1] * len(halved)), strict=False))
+    def _private_gradient(self, permit: Permit) -> dict[str, Tensor]:
+        return super()._private_gradient(OfOneClip(permit))  # type: ignore[arg-type]
+
+
+class OfOneClip:
+    """Asks with a gradient of which half the sensitivity is counted."""
+
+    def __init__(self, permit: Permit) -> None:
+        self._permit = permit
+
+    def ask(self, question: Any, mechanism: HistogramThenGradient) -> Any:
+        return self._permit.ask(question, replace(mechanism, gradient=Halved(mechanism.gradient.multiplier)))
+
+
+class Halved(Gaussian):
+    """Half of the noise, at the price of all of it."""
+
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        return super().noise(bits, shape, scale / 2)
+
+
+class Still:
+    """Multipliers that do not move, so that weights are public numbers; it notes what they would have moved by."""
+
+    def __init__(self, heavy: float = 1.0) -> None:
+        self.shares, self.signed = np.array([[0.5, 0.5]]), 0.5 * heavy * OFF
+        self.moved = OFF
+
+    def move(self, excess: np.ndarray) -> None:
+        self.moved = excess
 
 
 def canary(
@@ -212,9 +242,14 @@ def canary(
     plan = FairPlan(SecretSample(rate, "poisson_replace"), 1, multiplier)
     attribute = SensitiveAttribute([group], (0, 1), Budget(1e9, 0.5), bits=DeterministicBits(group + 3))
     training = kind(model, DemographicParity(), torch.full((1, 1), far), torch.ones(1), attribute, plan, Descent())
-    training._permit = attribute.permit(plan.event, "a canary").__enter__()
-    training._count()
+    training.multipliers = Still()  # type: ignore[assignment]
+    training._count(paid(attribute, plan.event))
     return training
+
+
+def asked_again(training: Any) -> Permit:
+    """A permit for as many releases as an audit takes."""
+    return paid(training._attribute, training.plan.event)
 
 
 def outputs(release: Callable[[int], Callable[[], float]], runs: int = RUNS) -> list[np.ndarray]:
@@ -222,9 +257,9 @@ def outputs(release: Callable[[int], Callable[[], float]], runs: int = RUNS) -> 
     return [np.array([once() for _ in range(runs)]) for once in (release(0), release(1))]
 
 
-def gradient(training: AttributeTraining) -> float:
-    drawn = training._attribute._drawn(training.plan.sample)
-    return float(next(iter(training._private_gradient(drawn, OFF).values())).sum())
+def gradient(training: AttributeTraining) -> Callable[[], float]:
+    permit = asked_again(training)
+    return lambda: float(training._private_gradient(permit)["weight"].sum())
 
 
 def refuted(claim: Event, found: list[np.ndarray]) -> bool:
@@ -236,8 +271,7 @@ def test_an_audit_of_gradients_refutes_half_the_sensitivity(kind: type[Attribute
     claim = canary(kind, 0).plan.gradient_noise.event
 
     def release(group: int) -> Callable[[], float]:
-        training = canary(kind, group)
-        return lambda: gradient(training)
+        return gradient(canary(kind, group))
 
     assert refuted(claim, outputs(release)) is broken
 
@@ -248,9 +282,10 @@ def test_an_audit_of_denominators_refutes_sizes_from_the_data(kind: type[Attribu
 
     def release(group: int) -> Callable[[], float]:
         training = canary(kind, group, multiplier=0.1)
+        permit = asked_again(training)
 
         def shares() -> float:
-            training._count()
+            training._count(permit)
             return float(np.diff(training._shares[0])[0])
 
         return shares
@@ -264,7 +299,7 @@ def test_the_loss_is_computed_on_records_that_show_nothing_of_the_sample() -> No
     for seed, held in ((1, group), (2, group), (1, 1 - group)):
         attribute = SensitiveAttribute(held, (0, 1), BUDGET, bits=DeterministicBits(seed))
         training = AttributeTraining(linear(), DemographicParity(), x, y, attribute, plan, Descent())
-        attribute._drawn(plan.sample)
+        view_of(attribute).drawn(plan.sample)
         found.append(training._public_gradient(OFF)["weight"])
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], found[2])
@@ -275,8 +310,7 @@ def test_an_audit_of_sampled_gradients_holds() -> None:
     plan = canary(AttributeTraining, 0, rate=0.5, multiplier=0.2).plan
 
     def release(group: int) -> Callable[[], float]:
-        training = canary(AttributeTraining, group, rate=0.5, multiplier=0.2)
-        return lambda: gradient(training)
+        return gradient(canary(AttributeTraining, group, rate=0.5, multiplier=0.2))
 
     assert not refuted(plan.sample.event(plan.gradient_noise.event), outputs(release, 3 * RUNS))
 
@@ -287,13 +321,25 @@ def test_an_audit_of_histograms_and_of_dual_steps_holds_and_has_power() -> None:
     def histogram(group: int) -> Callable[[], float]:
         training = canary(AttributeTraining, group, far=900.0, multiplier=0.16)
         training._shares = np.full((1, 2), 50.0)  # so that means are not cut off
-        return lambda: float(np.diff(training._excess(np.array([0])))[0, 0])
+        permit = asked_again(training)
+
+        def once() -> float:
+            training._private_gradient(permit)
+            return float(np.diff(training.multipliers.moved)[0, 0])  # type: ignore[union-attr]
+
+        return once
 
     def dual(group: int) -> Callable[[], float]:
         training = canary(PFLDTraining, group, far=900.0)
         training.plan = PFLDPlan(training.plan.sample, 1, 1, 0.2)  # type: ignore[assignment]
         training._shares = np.full((1, 2), 50.0)
-        return lambda: float(np.diff(training._violations())[0, 0])  # type: ignore[attr-defined]
+        permit = asked_again(training)
+
+        def once() -> float:
+            training._dual_step(permit)  # type: ignore[attr-defined]
+            return float(np.diff(training.multipliers.moved)[0, 0])  # type: ignore[union-attr]
+
+        return once
 
     first = canary(AttributeTraining, 0, multiplier=0.16).plan.histogram_noise
     second = PFLDPlan(SecretSample(1.0), 1, 1, 0.2).dual_noise
@@ -318,16 +364,18 @@ def test_an_audit_of_whole_records_holds_and_has_power(part: str) -> None:
         data = PrivateTensors(x, targets, BUDGET, bits=DeterministicBits(count + (8 if part == "counts" else 2)))
         training = RecordTraining(model, DemographicParity(), data, 2, plan, Descent(smallest_share=1e-9), 1)
         training._shares = np.array([[5e6, 50.0]])  # so that the mean of all is that of nobody
+        training.multipliers = still = Still(2.0)  # type: ignore[assignment]
+        permit = paid(data, plan.event)
 
         def counted() -> float:
-            training._count()
+            training._count(permit)
             return float(training._shares[0, 1])
 
-        return {
-            "counts": counted,
-            "histogram": lambda: float(training._excess(training._drawn(plan.sample))[0, 1]),
-            "gradient": lambda: float(training._gradient(training._drawn(plan.sample), 2 * OFF)["weight"]),
-        }[part]
+        def stepped() -> float:
+            found = training._gradient(permit)
+            return float(found["weight"] if part == "gradient" else still.moved[0, 1])
+
+        return counted if part == "counts" else stepped
 
     multiplier = getattr(plan, f"{part}_noise").multiplier
     found = outputs(release)

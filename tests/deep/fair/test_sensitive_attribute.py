@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.events import PureLoss
+from discreet.core.errors import ParameterError
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups, coded
+from tests.deep.asked import view_of
 from tests.trust.holding import MARK, HolderTrial
 
 TRIAL = HolderTrial(
@@ -22,10 +22,7 @@ def test_one_odd_value_leaves_the_others_in_their_groups() -> None:
         assert coded([0, 1, odd, 1.0, "0"], (0, 1)).tolist() == [0, 1, -1, 1, 0]
         assert coded(["f", odd, "m"], ("f", "m")).tolist() == [0, -1, 1]
         found = SensitiveAttribute([True, odd, False], (False, True), Budget(1.0))
-        with found.permit(PureLoss(1.0), "look") as permit:
-            assert permit.records().tolist() == [1, -1, 0]
-        with pytest.raises(NotPermitted, match="the permit is not open"):
-            permit.records()
+        assert view_of(found).codes.tolist() == [1, -1, 0]
     assert coded(np.array([1, 0, 5]), (0, 1)).tolist() == [1, 0, -1]
 
 

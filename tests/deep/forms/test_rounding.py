@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 import pkgutil
 from collections.abc import Callable
 
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 from discreet.core.errors import ParameterError
 from discreet.deep import forms
 from discreet.deep.clipping.clipped_sum import clipped_sum
-from discreet.deep.forms.blocks import outer_sum, weighted_sum
+from discreet.deep.forms.blocks import added_up, outer_sum, weighted_sum
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
@@ -26,9 +25,12 @@ from discreet.deep.forms.rounding import (
     CANCELLING,
     MARGIN,
     MOST,
+    OWN,
     ROWS,
     SLACK,
     TERM,
+    WITHIN,
+    KernelBlocks,
     kernel_blocks,
     lengthened,
     rounding_of,
@@ -73,6 +75,8 @@ TRIALS: dict[type[object], list[Callable[[], Form]]] = {
         lambda: products(40, 9, 8),
         lambda: products(6, 40, 50),
         lambda: products(600, 6, 3),
+        lambda: products(64, 16, 24),
+        lambda: products(200, 24, 16),
         lambda: OuterProducts(torch.full((SAMPLES, 1, 4), 1e-23), torch.full((SAMPLES, 1, 4), 1e18)),
         lambda: OuterProducts(torch.full((SAMPLES, 2, 8), 1e-23), torch.full((SAMPLES, 2, 8), 1e18)),
         lambda: OuterProducts(torch.full((SAMPLES, 9, 2), 1e-23), torch.full((SAMPLES, 9, 2), 1e18)),
@@ -165,19 +169,73 @@ def _on_gpu(form: Form, kind: torch.dtype) -> Form:
 
 
 def test_blocks_of_kernels_are_as_long_as_the_margin_allows() -> None:
-    for places in (*range(1, 40), 128, 197, 208, 500, 577, 960, 961, 1500, 4096, 70_001):
-        for samples in (None, 7, 256):
-            blocks = kernel_blocks(places, samples)
-            assert places <= blocks.places < places + max(64, 64 * math.ceil(places / MOST))
-            assert blocks.long % ROWS == 0
-            whole = blocks.long == blocks.samples * blocks.places
-            assert whole or (blocks.samples == 1 and blocks.places % blocks.long == 0)
-            most = blocks.samples + (1 if places == 1 else CANCELLING)
-            assert 4 * blocks.long * TERM * most <= 2.0**-5
-            assert kernel_blocks(blocks.places).long >= blocks.long
-    assert kernel_blocks(1).share < kernel_blocks(2).share < 0.07
-    assert 4 * 2.0**-24 * BETWEEN <= 2.0**-8
+    for places in (*range(1, 40), 64, 128, 197, 208, 500, 512, 577, 960, 961, 1500, 70_001):
+        blocks = kernel_blocks(places)
+        assert not blocks.whole
+        assert blocks.long % ROWS == 0
+        assert 4 * TERM * blocks.long * _met(blocks) <= blocks.within * (1 + 1e-12) <= WITHIN
+        longer = KernelBlocks(places, blocks.long + ROWS)
+        assert blocks.long == MOST or longer.within > WITHIN
     assert all((k + 2) * 2.0**-23 <= k * TERM for k in (4, 8, 16))  # addends and the result, each cut off once
+
+
+def _met(blocks: KernelBlocks) -> float:
+    """How much is added up, in clips, in all blocks with places of one sample, wherever that begins."""
+    places, long, most, found = blocks.places, blocks.long, blocks.cancelling, 0.0
+    for begin in {start * places % long for start in range(long)}:
+        total = 0.0
+        for first in range(0, begin + places, long):  # blocks with some of its places
+            others = [at for at in range(begin % places - places, first + long, places) if at != begin]
+            inside = [min(at + places, first + long) - max(at, first) for at in others]
+            total += sum(1.0 if share == places else most for share in inside if share > 0)
+        found = max(found, total + most)  # the products of its own places, in whichever block, are no more together
+    return found
+
+
+def test_blocks_that_are_samples_are_off_by_what_their_own_products_come_to() -> None:
+    for places in (64, 128, 192, 512, 1024, 3392):
+        blocks = kernel_blocks(places, weighted=True)
+        assert blocks.whole
+        assert blocks.long == places
+        assert CANCELLING <= blocks.cancelling <= 4 * CANCELLING
+        assert places * TERM * blocks.cancelling <= blocks.within * (1 + 1e-12) <= WITHIN
+        assert blocks.cancelling == CANCELLING or blocks.within <= OWN * (1 + 1e-12)
+    assert not kernel_blocks(196, weighted=True).whole
+    assert not kernel_blocks(4096, weighted=True).whole  # the margin is too small for a chain of so many
+
+
+def test_no_more_blocks_are_added_in_float32_than_the_margin_allows() -> None:
+    """Each addition is off by a unit of the sum so far: whole samples, and of one some places; four times in all."""
+    for places, weighted in ((1, False), (3, False), (128, False), (128, True), (196, False), (1500, False)):
+        blocks = kernel_blocks(places, weighted)
+        part = 0.0 if blocks.long % places == 0 else blocks.cancelling
+        for count, holds in ((blocks.most, True), (blocks.most + 2, False)):
+            off = 4 * 2.0**-24 * count * (count * blocks.long / places + part)
+            assert (off <= BETWEEN) == holds
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16])
+def test_what_a_kernel_is_given_is_as_far_from_what_is_held_as_lengths_allow_for(
+    kind: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    shapes = ((1, 30, 20), (5, 8, 24), (5, 24, 8), (64, 16, 8))
+    forms = [OuterProducts(*(3 * torch.randn(20, t, n).to(kind) for n in (d, p))) for t, d, p in shapes]
+    assert all(len(form._found) for form in forms)  # lengths, as a processor finds them
+    monkeypatch.setattr("discreet.deep.forms.outer_products.has_kernels", lambda values: True)
+    for form, (places, *_) in zip(forms, shapes, strict=True):
+        own = 0.5
+        weights = own * torch.rand(20) / written(form).flatten(1).norm(dim=1).float()
+        weights[0] = 0.0
+        inputs, slopes, scale = form._scaled(weights, own)
+        whole = kind == torch.bfloat16 and places == 64
+        found = (slopes.double().mT @ inputs.double()) * scale * (weights.view(-1, 1, 1) if whole else 1)
+        exact = weights.double().view(-1, 1, 1) * written(form)
+        bulk = weights * form.inputs.double().flatten(1).norm(dim=1) * form.slopes.double().flatten(1).norm(dim=1)
+        assert ((found - exact).flatten(1).norm(dim=1) <= form.stored * bulk + 1e-6 * own).all()
+        assert form.stored == 0 if whole else form.stored >= (2.0**-8 if kind == torch.bfloat16 else 2.0**-11)
+        lengths = exact.div(weights.view(-1, 1, 1)).flatten(1).norm(dim=1) + form.stored * bulk / weights
+        assert (form.squared_norms()[1:].sqrt() >= lengths[1:] * (1 - 1e-6)).all()
 
 
 def test_lengths_of_cut_factors_are_those_of_what_is_added_up_at_least() -> None:
@@ -223,6 +281,7 @@ def test_blocks_add_up_to_the_sum_and_are_as_large_as_the_margin_allows() -> Non
             slopes, inputs = (torch.randint(1, 200, (samples, places, wide)) for wide in (4, 5))
             exact = slopes.flatten(0, 1).double().T @ inputs.flatten(0, 1).double()
             assert torch.equal(outer_sum(slopes.float(), inputs.float()).double(), exact)
+    assert float(added_up(torch.tensor([2.0**24, 1.0, 1.0]).view(3, 1))) == 2**24 + 2
     values, weights = torch.randint(-200, 200, (700, 3)), torch.randint(0, 200, (700,))
     assert torch.equal(weighted_sum(weights.float(), values.float()), weights.double() @ values.double())
 

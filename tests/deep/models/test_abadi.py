@@ -13,12 +13,13 @@ from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import GaussianLoss, Repeated, Sampled
+from discreet.deep.as_published.moments_accountant import moments_epsilon
 from discreet.deep.models.abadi import AbadiPlan, _components, abadi_network
-from discreet.deep.models.moments_accountant import moments_epsilon
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import paid
 
 BUDGET = Budget(4.0, 1e-5)
 
@@ -58,7 +59,7 @@ def test_the_plan_pays_for_the_projection_too() -> None:
 
 def components(unit: torch.Tensor, number: int, chunk: int) -> torch.nn.Linear:
     data = PrivateTensors(unit, unit, BUDGET, bits=DeterministicBits(1))
-    return _components(unit, data, Gaussian(4.0), number, chunk)
+    return _components(data, paid(data, Gaussian(4.0).event), unit.shape[1], Gaussian(4.0), number, chunk)
 
 
 def test_components_are_those_of_the_products_with_the_stated_noise() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,23 @@ from sklearn.preprocessing import FunctionTransformer
 
 from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, DiscreetError, KeyReused, ParameterError
+from discreet.core.errors import BudgetExceeded, DiscreetError, EngineFailure, KeyReused, ParameterError
 from discreet.core.events import read, written
+from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.models.private_mlp_regressor import PrivateMLPRegressor
 from discreet.learners import MinMaxScaler, PrivatePipeline, PrivateSearchCV
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Category, Number, Schema
+from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import Matrix
 
-SHORT: dict[str, Any] = {"rate": 0.5, "max_iter": 2, "bounds": (-20, 20)}
+SHORT: dict[str, Any] = {"sampling_rate": 0.5, "max_iter": 2, "bounds": (-20, 20)}
 EACH = (
     PrivateMLPClassifier([4], classes=[0, 1, 2], **SHORT),
     PrivateMLPRegressor([4], target_bounds=(-1, 1), **SHORT),
@@ -42,7 +48,7 @@ def points(n: int, seed: int = 0) -> np.ndarray:
 
 def test_they_learn_from_private_data_what_they_learn_from_arrays(tmp_path: Path) -> None:
     X = points(6000)
-    kinds: dict[str, Any] = {"epsilon": 2.0, "random_state": 0, "rate": 0.2, "max_iter": 20}
+    kinds: dict[str, Any] = {"epsilon": 2.0, "random_state": 0, "sampling_rate": 0.2, "max_iter": 20}
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "same": np.where(X[:, 0] * X[:, 1] > 0, "yes", "no")})
     schema = Schema({"a": Number(-1, 1), "same": Category(("yes", "no")), "b": Number(-1, 1)})
     ledger = SqliteLedger.create(
@@ -97,7 +103,7 @@ def test_records_that_cannot_be_read_count_for_nothing() -> None:
     """By the weights of a network that was trained with hardly any noise on all records."""
     X, y = points(40), (points(40)[:, 0] > 0).astype(float)
     odd, strange = np.vstack([X, [[np.nan, 0.5], [0.5, 0.5]] * 100]), np.append(y, [1.0, 17.0] * 100)
-    sure: dict[str, Any] = {"bounds": (-1, 1), "classes": [0, 1], "rate": 1.0, "epsilon": 1e9, "max_iter": 3}
+    sure: dict[str, Any] = {"bounds": (-1, 1), "classes": [0, 1], "sampling_rate": 1.0, "epsilon": 1e9, "max_iter": 3}
     first, second = (
         PrivateMLPClassifier([4], random_state=0, **sure).fit(*given) for given in ((X, y), (odd, strange))
     )
@@ -116,7 +122,7 @@ def test_the_ledger_of_the_data_pays_once_for_a_key_and_gives_the_network_again(
     account = SqliteLedger.create(
         tmp_path / "ledger.db", Budget(1.1, 1e-5), name="people", neighbors=Neighbors.ADD_REMOVE, unit=RECORD
     )
-    model = PrivateMLPClassifier([4], target="same", rate=0.5, max_iter=2)
+    model = PrivateMLPClassifier([4], target="same", sampling_rate=0.5, max_iter=2)
     first = clone(model).fit(people(50, ledger=account), key="network")
     (entry,) = account.entries()
     assert (entry.key, account.head, entry.committed) == ("network", first.receipt_.head, True)
@@ -132,15 +138,46 @@ def test_the_ledger_of_the_data_pays_once_for_a_key_and_gives_the_network_again(
 
 
 def test_a_network_that_is_too_large_for_a_ledger_is_not_given_again() -> None:
-    data, model = people(50), PrivateMLPClassifier([500, 500], target="same", rate=0.5, max_iter=1)
+    data, model = people(50), PrivateMLPClassifier([500, 500], target="same", sampling_rate=0.5, max_iter=1)
     clone(model).fit(data, key="large")
     with pytest.raises(KeyReused, match=r"too large for the ledger.*Nothing more was released or spent"):
         clone(model).fit(data, key="large")
     assert len(data.ledger.entries()) == 1
 
 
+class FailsOnce(Matrix):
+    """A source that cannot be read at first."""
+
+    failed = False
+
+    def everything(self, columns: Sequence[str]) -> Array:
+        if not self.failed:
+            self.failed = True
+            raise EngineFailure("read", "the disk is away", "Ask again.")
+        return super().everything(columns)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PrivateMLPClassifier([4], target="y", sampling_rate=0.5, max_iter=2),
+        FairClassifier(protects="record", target="y", sensitive="g", expected_size=50, epochs=1, delta=1e-6),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_records_that_cannot_be_read_leave_the_charge_to_the_same_fit_with_the_same_key(model: Any) -> None:
+    two = Category(("a", "b"))
+    schema = Schema({"a": Number(-1, 1), "b": Number(-1, 1), "y": two, **({"g": two} if model.others else {})})
+    rows = np.zeros((50, len(schema.columns)))
+    data = PrivateData(Curator(FailsOnce(rows, schema)), MemoryLedger(Budget(1.0, 1e-6)))
+    with pytest.raises(EngineFailure, match="the same key goes on without another charge"):
+        clone(model).fit(data, key="again")
+    assert clone(model).fit(data, key="again").receipt_.key == "again"
+    assert len(data.ledger.entries()) == 1
+
+
 def test_users_with_one_row_each_are_protected_and_those_with_more_are_refused_before_a_charge() -> None:
-    model, more = PrivateMLPClassifier([4], target="same", rate=0.5, max_iter=2), {"who": list("abcde") * 10}
+    model, more = PrivateMLPClassifier([4], target="same", sampling_rate=0.5, max_iter=2), {"who": list("abcde") * 10}
     users = people(50, more=more, unit=Unit("user", column="who", rows=1))
     assert clone(model).fit(users).receipt_.unit.column == "who"
     several = people(50, more=more, unit=Unit("user", column="who", rows=3))
@@ -150,7 +187,7 @@ def test_users_with_one_row_each_are_protected_and_those_with_more_are_refused_b
 
 
 def test_samples_and_noise_come_from_the_bits_of_the_curator() -> None:
-    model = PrivateMLPClassifier([4], target="same", rate=0.5, max_iter=2, random_state=0)
+    model = PrivateMLPClassifier([4], target="same", sampling_rate=0.5, max_iter=2, random_state=0)
     first, again = (clone(model).fit(people(50, bits=DeterministicBits(0))) for _ in range(2))
     np.testing.assert_array_equal(first.coefs_[0], again.coefs_[0])
     assert not first.receipt_.secret
@@ -158,7 +195,7 @@ def test_samples_and_noise_come_from_the_bits_of_the_curator() -> None:
 
 def test_only_the_records_that_fulfil_a_condition_are_trained_on() -> None:
     """By weights that hardly any noise moved: those of the same network, trained on these records alone."""
-    sure: dict[str, Any] = {"rate": 1.0, "epsilon": 1e9, "max_iter": 3, "random_state": 0}
+    sure: dict[str, Any] = {"sampling_rate": 1.0, "epsilon": 1e9, "max_iter": 3, "random_state": 0}
     model, rich = PrivateMLPClassifier([4], target="same", **sure), Budget(2e9, 1e-5)
     some = clone(model).fit(people(60, ledger=rich).where("a > 0"))
     X = points(60)[points(60)[:, 0] > 0]
@@ -171,7 +208,7 @@ def test_private_pipelines_and_searches_end_with_a_network_and_pay_once() -> Non
     X = points(4000)
     given: dict[str, Any] = {"bounds": (-1, 1), "classes": [False, True], "epsilon": 4.0}
     y = X[:, 0] * X[:, 1] > 0
-    network = PrivateMLPClassifier([16], rate=0.2, max_iter=15)
+    network = PrivateMLPClassifier([16], sampling_rate=0.2, max_iter=15)
     steps = [("scale", MinMaxScaler()), ("network", network)]
     line = PrivatePipeline(steps, **given).fit(X, y)
     assert line.score(X, y) > 0.85
@@ -186,7 +223,7 @@ def test_private_pipelines_and_searches_end_with_a_network_and_pay_once() -> Non
 def test_random_stopping_tries_networks_at_the_price_of_few() -> None:
     grid = {"clip": [0.5, 1.0, 2.0, 4.0, 8.0]}
     search = PrivateSearchCV(
-        PrivateMLPRegressor([2], rate=0.5, max_iter=1), grid, n_iter=2, release_after=0, bounds=(-1, 1),
+        PrivateMLPRegressor([2], sampling_rate=0.5, max_iter=1), grid, n_iter=2, release_after=0, bounds=(-1, 1),
         target_bounds=(-1, 1),
     ).fit(points(60), points(60)[:, 0])  # fmt: skip
     assert search.scores_ is None
@@ -195,7 +232,7 @@ def test_random_stopping_tries_networks_at_the_price_of_few() -> None:
 
 
 def test_parameters_that_cannot_be_are_refused() -> None:
-    for wrong in ({"activation": "sign"}, {"rate": 1.5}, {"max_iter": 0}, {"classes": [1]}, {"clip": -1.0}):
+    for wrong in ({"activation": "sign"}, {"sampling_rate": 1.5}, {"max_iter": 0}, {"classes": [1]}, {"clip": -1.0}):
         with pytest.raises(ParameterError, match="Nothing was released or spent"):
             clone(EACH[0]).set_params(**wrong).fit(points(9), np.zeros(9))
 

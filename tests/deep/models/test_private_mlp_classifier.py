@@ -10,7 +10,7 @@ from tests.learners import trial
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(
-    PrivateMLPClassifier([4], rate=0.5, max_iter=2, bounds=trial.BOUNDS, classes=[0, 1, 2]),
+    PrivateMLPClassifier([4], sampling_rate=0.5, max_iter=2, bounds=trial.BOUNDS, classes=[0, 1, 2]),
     sums=False,
     exemptions={
         "check_classifiers_train": "at epsilon 1, 200 records leave no accuracy above 0.83",
@@ -22,7 +22,9 @@ TRIAL = LearnerTrial(
 
 def test_it_learns_what_no_line_does() -> None:
     X, fresh = points(6000), points(1000, seed=1)
-    told = PrivateMLPClassifier([16], bounds=(-1, 1), classes=["no", "yes"], epsilon=2.0, random_state=0, rate=0.2)
+    told = PrivateMLPClassifier(
+        [16], bounds=(-1, 1), classes=["no", "yes"], epsilon=2.0, random_state=0, sampling_rate=0.2
+    )
     told.fit(X, np.where(X[:, 0] * X[:, 1] > 0, "yes", "no"))
     assert told.score(fresh, np.where(fresh[:, 0] * fresh[:, 1] > 0, "yes", "no")) > 0.9
     assert np.allclose(told.predict_proba(fresh).sum(axis=1), 1)

@@ -10,7 +10,7 @@ from tests.learners import trial
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(
-    PrivateMLPRegressor([4], rate=0.5, max_iter=2, bounds=trial.BOUNDS, target_bounds=(-1, 1)),
+    PrivateMLPRegressor([4], sampling_rate=0.5, max_iter=2, bounds=trial.BOUNDS, target_bounds=(-1, 1)),
     sums=False,
     exemptions={
         "check_regressors_train": "at epsilon 1, 200 records with 10 features leave no R2 above 0.5",
@@ -20,7 +20,9 @@ TRIAL = LearnerTrial(
 
 def test_it_learns_what_no_line_does() -> None:
     X, fresh = points(6000), points(1000, seed=1)
-    found = PrivateMLPRegressor([16], bounds=(-1, 1), target_bounds=(5, 7), epsilon=2.0, random_state=0, rate=0.2)
+    found = PrivateMLPRegressor(
+        [16], bounds=(-1, 1), target_bounds=(5, 7), epsilon=2.0, random_state=0, sampling_rate=0.2
+    )
     found.fit(X, 5 + 2 * np.abs(X[:, 0]))
     assert found.score(fresh, 5 + 2 * np.abs(fresh[:, 0])) > 0.85
     assert 5 <= found.predict(fresh).min() <= found.predict(fresh).max() <= 7

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from itertools import chain, combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,23 +16,27 @@ from scipy.linalg import toeplitz
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
+from discreet.core.answer import SampledAnswer
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
-from discreet.core.events import Repeated, Sampled
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import Composed, Repeated, Sampled
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.clip_quantile import ClipQuantile
 from discreet.deep.forms.rounding import MARGIN, SLACK
 from discreet.deep.noise.banded_factorization import BandedFactorization
+from discreet.deep.noise.exact_sum import DeviceAnswer, device_sum, exact_sum, numbers
+from discreet.deep.noise.fine_grid import OF_CHUNKS
 from discreet.deep.noise.noise_stream import NoiseStream
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.questions.sampled_gradient import SampledGradient
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.deep.asked import draw
 
 BUDGET = Budget(3.0, 1e-5)
 WIDE = 30_000
@@ -42,18 +48,28 @@ def matrix(bands: BandedFactorization, steps: int) -> NDArray[np.float64]:
     return np.tril(toeplitz(column))
 
 
+@dataclass(frozen=True)
+class Fixed(Gaussian):
+    """Noise that is given."""
+
+    given: Any = field(default=None, kw_only=True)
+
+    def release(self, answer: Any, bits: Any) -> Any:
+        return numbers(answer) + (torch.from_numpy(self.given) if isinstance(answer, DeviceAnswer) else self.given)
+
+
 def first(out: Tensor, _: Tensor) -> Tensor:
     return out[:, 0]
 
 
-def asked(x: Tensor, plan: TrainingPlan) -> NoisyGradients:
+def asked(x: Tensor, plan: TrainingPlan) -> SampledGradient:
     """Of records whose gradients are themselves."""
     data = PrivateTensors(x, torch.zeros(len(x)), BUDGET, bits=DeterministicBits(5))
-    return NoisyGradients(nn.Linear(x.shape[1], 1, bias=False), first, data, plan, chunk=8)
+    return SampledGradient(nn.Linear(x.shape[1], 1, bias=False), first, data, plan, chunk=8)
 
 
-def drawn(one: NoisyGradients) -> NDArray[np.float64]:
-    one.draw()
+def drawn(one: SampledGradient) -> NDArray[np.float64]:
+    draw(one)
     found = one.trained["weight"].grad
     assert found is not None
     return found.flatten().double().numpy()
@@ -122,7 +138,7 @@ def test_weights_move_by_the_error_that_a_plan_states() -> None:
     weight = one.trained["weight"]
     optimizer, start, squares = torch.optim.SGD([weight], lr=1.0, momentum=0.5), weight.detach().clone(), 0.0
     for _ in range(12):
-        one.draw()
+        draw(one)
         optimizer.step()
         squares += float((weight.detach() - start).square().mean()) / 12
     assert math.sqrt(squares) == pytest.approx(plan.error(momentum=0.5), rel=0.03)
@@ -130,13 +146,37 @@ def test_weights_move_by_the_error_that_a_plan_states() -> None:
 
 def test_a_stream_of_tensors_is_that_of_arrays() -> None:
     bands, rng = BandedFactorization.of(3, 9), np.random.default_rng(0)
-    arrays: NoiseStream[NDArray[np.float64]] = NoiseStream(bands)
-    tensors: NoiseStream[Tensor] = NoiseStream(bands)
-    for _ in range(9):
+    arrays, tensors, bits = NoiseStream(bands), NoiseStream(bands), DeterministicBits(0)
+    for step in range(9):
         sums, noise = rng.normal(size=(2, 5))
-        first = arrays.released(sums, noise.__add__)
-        second = tensors.released(torch.from_numpy(sums), torch.from_numpy(noise).__add__)
-        np.testing.assert_allclose(second.numpy(), first)
+        flat, pays = torch.from_numpy(sums), step % 3 == 0
+        first = arrays.released(exact_sum(flat, 1.0, 2.0), Fixed(given=noise), bits, pays)
+        second = tensors.released(device_sum(flat, 1.0, 2.0), Fixed(given=noise), bits, pays)
+        np.testing.assert_allclose(second.numpy(), first, atol=1e-7)
+
+
+def test_a_step_of_a_round_that_nobody_paid_for_is_refused() -> None:
+    stream, bits = NoiseStream(BandedFactorization.of(2, 9)), DeterministicBits(0)
+    nobody, noise = exact_sum(torch.zeros(1, dtype=torch.float64), 1.0, 2.0), Gaussian(1.0)
+    for _ in range(2):
+        with pytest.raises(NotPermitted, match="no step of this round was paid for"):
+            stream.released(nobody, noise, bits, False)
+        stream.released(nobody, noise, bits, True)
+        stream.released(nobody, noise, bits, False)
+    stream.released(nobody, noise, bits, True)
+    stream.end_round()
+    with pytest.raises(NotPermitted, match="no step of this round was paid for"):
+        stream.released(nobody, noise, bits, False)
+
+
+def test_the_first_step_of_a_round_pays_for_it_and_a_block_pays_for_rounds_of_its_own() -> None:
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, bands=BandedFactorization.of(3, 9))
+    one, nothing = asked(torch.zeros(0, 1), plan), Composed(())
+    for step in range(7):
+        assert one.mechanism.event == (nothing if step % 3 else plan.event_of(1))
+        draw(one)
+    one.end_round()
+    assert one.mechanism.event == plan.event_of(1)
 
 
 def test_the_plan_with_the_least_noise_has_more_bands_for_a_greater_epsilon() -> None:
@@ -155,23 +195,30 @@ def test_an_audit_refutes_streams_of_records_that_do_not_wait(steps: tuple[int, 
     plan = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 4, 1.0, 1.0, bands=BandedFactorization.of(2, 4))
     assert plan.bands is not None
     c, sums = matrix(plan.bands, 4), np.isin(np.arange(4), steps).astype(float)
-    one, scores = asked(torch.zeros(0, 1), plan), []
+    one, bits, scores = asked(torch.zeros(0, 1), plan), DeterministicBits(5), []
     for there in (0.0, 1.0):
-        one._begin()
-        rows = [one._noisy({"weight": torch.full((900,), there * part)})["weight"].double().numpy() for part in sums]
+        one.begin()
+        rows = []
+        for part in sums:
+            answer = exact_sum(torch.full((900,), there * part, dtype=torch.float64), 1.0, OF_CHUNKS)
+            rows.append(one.mechanism.release(SampledAnswer(answer, plan.sample), bits))
         scores.append((c @ sums) @ (c @ np.array(rows)))
     assert judged(plan.event, *scores).holds is holds
 
 
 def test_a_step_that_fails_ends_its_stream() -> None:
     plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, bands=BandedFactorization.of(2, 9))
-    one = asked(torch.zeros(0, WIDE), plan)
-    before = drawn(one)
-    one._losses = lambda out, _: out.sum()
+    model, data = nn.Linear(WIDE, 1, bias=False), PrivateTensors(torch.zeros(0, WIDE), torch.zeros(0), Budget(99, 1e-5))
+    run = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.0), first, data, plan, block=4)
+    next(steps := run.steps())
+    assert model.weight.grad is not None
+    before = model.weight.grad.flatten().double().numpy()
+    run._gradient._losses = lambda out, _: out.sum()
     with pytest.raises(ParameterError, match="one loss"):
-        one.draw()
-    one._losses = first
-    assert abs(np.corrcoef(before, drawn(one))[0, 1]) < 0.03
+        next(steps)
+    run._gradient._losses = first
+    next(run.steps())
+    assert abs(np.corrcoef(before, model.weight.grad.flatten().double().numpy())[0, 1]) < 0.03
 
 
 def test_going_back_within_a_block_forfeits_the_rest_of_its_charge(tmp_path: Path) -> None:

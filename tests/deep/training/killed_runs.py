@@ -17,7 +17,7 @@ from torch import nn
 
 from discreet.accounting.accountant import epsilon
 from discreet.core.events import Event, Repeated
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
@@ -27,7 +27,15 @@ from tests.ledger.ledger_soak import note, noted
 
 BLOCK = 3
 PLAN = TrainingPlan(SecretSample(0.1), Gaussian(8.0), 10**6, 1.0, 10.0)
-TRACED = ("trainer.py", "noisy_gradients.py", "processes.py", "sqlite_ledger.py", "ledger_file.py", "chain.py")
+TRACED = (
+    "trainer.py",
+    "sampled_gradient.py",
+    "permit.py",
+    "processes.py",
+    "sqlite_ledger.py",
+    "ledger_file.py",
+    "chain.py",
+)
 
 
 def train_for_ever(path: str, notes: Path) -> None:
@@ -40,13 +48,13 @@ def train_for_ever(path: str, notes: Path) -> None:
     kept = Path(f"{path}.pt")
     if kept.exists():
         run.resume(torch.load(kept))
-    draw = run._gradients.draw
+    answer = run._gradient.answer
 
-    def noted_draw() -> None:
+    def noted_answer(view: Any) -> Any:
         note(notes, "drawn")
-        draw()
+        return answer(view)
 
-    run._gradients.draw = noted_draw  # type: ignore[method-assign]
+    run._gradient.answer = noted_answer  # type: ignore[method-assign]
     for _ in run.steps():
         torch.save(run.checkpoint(), f"{kept}.new")
         os.replace(f"{kept}.new", kept)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from discreet.core.budget import Budget
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.deep.training.private_tensors import PrivateTensors
 from tests.conformance.test_door import shows_the_mark
 from tests.trust.holding import MARK, HolderTrial
@@ -21,4 +21,5 @@ TRIAL = HolderTrial(
 def test_it_says_how_large_a_record_is_and_not_what_it_holds() -> None:
     tensors: Any = TRIAL.made()
     assert f"{MARK:.0f}" not in repr(tensors)
-    assert shows_the_mark(tensors._chunks(**TRIAL.given))  # so that the walk would see a public member that shows them
+    held = tensors._curator._view
+    assert shows_the_mark(held.chunks(**TRIAL.given))  # so that the walk would see a public member that shows them

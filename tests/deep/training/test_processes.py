@@ -15,8 +15,8 @@ from torch import Tensor, distributed, nn
 
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.processes import DistributedProcesses
@@ -48,8 +48,8 @@ def sums(rank: int, folder: Path) -> Tensor:
     """The clipped sums of both shares, without noise."""
     x, y = people(100)
     found = clipped_sum(network(), crossed, x[SHARES[rank]], y[SHARES[rank]], clip=0.3).gradients
-    whole = DistributedProcesses().released(found, lambda added: added)
-    return torch.cat([one.flatten() for one in whole.values()])
+    processes, own = DistributedProcesses(), torch.cat([one.flatten() for one in found.values()])
+    return processes.shared(processes.summed(own))
 
 
 def trained(rank: int, folder: Path) -> Tensor:
@@ -104,7 +104,7 @@ def failing(rank: int, folder: Path) -> Tensor:
     """A loss that is wrong in one process alone."""
     run = trainer(rank, SHARES[rank], TrainingPlan(SecretSample(0.1), Gaussian(1.0), 1, 1.0, 10.0), AMPLE)
     if rank == 1:
-        run._gradients._losses = nn.CrossEntropyLoss()
+        run._gradient._losses = nn.CrossEntropyLoss()
     return refused(ParameterError, "one loss for each sample", run)
 
 
@@ -119,7 +119,7 @@ def other_clip(rank: int, folder: Path) -> Tensor:
 def other_chunk(rank: int, folder: Path) -> Tensor:
     """A process that adds up in other portions, whose rounding is bounded otherwise."""
     run = trainer(rank, SHARES[rank], TrainingPlan(SecretSample(0.1), Gaussian(1.0), 1, 1.0, 10.0), AMPLE)
-    run._gradients._chunk = 64 + rank
+    run._gradient._chunk = 64 + rank
     return refused(ParameterError, "another plan, state", run)
 
 

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,25 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
 from discreet.accounting.accountant import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError, UnplannedRelease
 from discreet.core.events import GaussianLoss
+from discreet.core.grid import Steps
+from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret_sample import SecretSample
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.questions.sampled_gradient import SampledGradient
+from discreet.deep.questions.tensors_view import Chunk
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import SlowLayers, Trainer
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.on_sample import OnSample
 from tests.conformance.forks import in_a_fork
+from tests.deep.asked import draw, sums_of, view_of
 
 BUDGET = Budget(3.0, 1e-5)
 STEP = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 1, 1.0, 1.0)
@@ -82,8 +88,8 @@ def test_chunks_do_not_change_what_is_asked() -> None:
     plan, found = TrainingPlan(SecretSample(1.0), Gaussian(0.7), 3, 1.0, 180.0), []
     for chunk in (7, 64, 1000):
         data = PrivateTensors(*people(600), Budget(100.0, 1e-5))
-        one = NoisyGradients(network(), crossed, data, plan, chunk)
-        sums = one._sums(data._chunks(plan.sample, chunk, torch.device("cpu")))
+        one = SampledGradient(network(), crossed, data, plan, chunk)
+        sums = sums_of(one, chunk)
         found.append(torch.cat([part.flatten() for part in sums.values()]))
     for other in found[1:]:
         torch.testing.assert_close(other, found[0], rtol=1e-5, atol=1e-4)
@@ -189,7 +195,7 @@ def test_a_resumed_run_keeps_its_schedule_and_its_average(tmp_path: Path) -> Non
         optimizer = torch.optim.SGD(model.parameters(), lr=2.0)
         schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.25, total_iters=6)
         data = PrivateTensors(*people(200), Budget(100.0, 1e-5))
-        return Trainer(model, optimizer, crossed, data, plan, schedule=schedule, decay=0.9)
+        return Trainer(model, optimizer, crossed, data, plan, schedule=schedule, ema_decay=0.9)
 
     first, again = fresh(), fresh()
     steps = first.steps()
@@ -232,7 +238,7 @@ def wrong_checkpoints(good: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def test_a_checkpoint_that_no_such_run_has_written_is_refused_and_changes_nothing() -> None:
     plan = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 6, 1.0, 20.0)
-    run = trainer(PrivateTensors(*people(200), Budget(100.0, 1e-5)), plan, decay=0.9)
+    run = trainer(PrivateTensors(*people(200), Budget(100.0, 1e-5)), plan, ema_decay=0.9)
     next(run.steps())
     good = pickle.loads(pickle.dumps(run.checkpoint()))
     for name, wrong in wrong_checkpoints(good).items():
@@ -287,50 +293,61 @@ def test_a_schedule_that_follows_a_loss_is_refused_and_no_average_is_said_to_be_
     plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
     with pytest.raises(ParameterError, match="number of steps"):
         Trainer(model, optimizer, crossed, data, STEP, schedule=plateau)
-    with pytest.raises(ParameterError, match="decay"):
+    with pytest.raises(ParameterError, match="ema_decay"):
         _ = Trainer(model, optimizer, crossed, data, STEP).average
 
 
 def test_samples_are_coins_of_every_record() -> None:
     x = torch.arange(2000.0)[:, None]
     data = PrivateTensors(x, x, BUDGET)
-    drawn = [chunk.inputs[chunk.there, 0] for chunk in data._chunks(SecretSample(0.3), 64, torch.device("cpu"), 2)]
+    drawn = [
+        chunk.inputs[chunk.there, 0] for chunk in view_of(data).chunks(SecretSample(0.3), 64, torch.device("cpu"), 2)
+    ]
     found = torch.cat(drawn)
     assert len(set(found.tolist())) == len(found)
     assert abs(len(found) - 600) < 6 * math.sqrt(2000 * 0.3 * 0.7)
-    few = list(PrivateTensors(x[:1], x[:1], BUDGET)._chunks(SecretSample(1e-9), 8, torch.device("cpu"), 3))
+    alone = PrivateTensors(x[:1], x[:1], BUDGET)
+    few = list(view_of(alone).chunks(SecretSample(1e-9), 8, torch.device("cpu"), 3))
     assert [chunk.inputs.shape for chunk in few] == [(8, 1)] * 3
     assert not any(chunk.there.any() for chunk in few)
 
 
-class HalfNoise(NoisyGradients):
-    """The noise is divided by the size of the batch twice."""
+class TwoThirds(Gaussian):
+    """Two thirds of the noise, at the price of all of it."""
 
-    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        noisy = super()._noisy(sums)
-        return {name: sums[name] + (one - sums[name]) / 2 for name, one in noisy.items()}
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        return super().noise(bits, shape, scale * 2 / 3)
 
 
-class OneLayerUnclipped(NoisyGradients):
+class LessNoise(SampledGradient):
+    """Two thirds of the noise."""
+
+    @property
+    def mechanism(self) -> OnSample:
+        return OnSample(TwoThirds(self._plan.noise.multiplier), self._plan.sample)
+
+
+class OneLayerUnclipped(SampledGradient):
     """The gradient of a bias is not clipped with the rest."""
 
-    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        return super()._noisy({**sums, "bias": 3 * sums["bias"]})
+    def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
+        sums = super()._sums(chunks)
+        return {**sums, "bias": 3 * sums["bias"]}
 
 
-def released(kind: type[NoisyGradients], people: int, runs: int) -> np.ndarray:
+def released(kind: type[SampledGradient], people: int, runs: int) -> np.ndarray:
     """What single steps release about nobody, or about a person with a gradient far longer than the clip."""
     x, found, model = torch.full((people, 1), 1e3), np.empty(runs), nn.Linear(1, 1)
     data = PrivateTensors(1e-3 * x, x, BUDGET, bits=DeterministicBits(people + 2))
     one = kind(model, lambda out, far: out[:, 0] * far[:, 0], data, AUDITED, chunk=1)
     for run in range(runs):
-        one.draw()
+        draw(one)
         found[run] = sum(float(part.grad.sum()) for part in model.parameters() if part.grad is not None)
     return found
 
 
-@pytest.mark.parametrize(("kind", "holds"), [(NoisyGradients, True), (HalfNoise, False), (OneLayerUnclipped, False)])
-def test_an_audit_of_steps_refutes_broken_ones_alone(kind: type[NoisyGradients], holds: bool) -> None:
+@pytest.mark.parametrize(("kind", "holds"), [(SampledGradient, True), (LessNoise, False), (OneLayerUnclipped, False)])
+def test_an_audit_of_steps_refutes_broken_ones_alone(kind: type[SampledGradient], holds: bool) -> None:
     assert judged(AUDITED.event, released(kind, 0, 1200), released(kind, 1, 1200)).holds is holds
 
 
@@ -380,8 +397,8 @@ def test_what_fails_after_the_charge_says_so() -> None:
 
 def test_records_are_neither_printed_nor_copied() -> None:
     data = PrivateTensors(torch.full((3, 1), 12345.0), torch.zeros(3), BUDGET)
-    (chunk,) = data._chunks(SecretSample(1.0), 8, torch.device("cpu"))
-    for one in (data, chunk):
+    (chunk,) = view_of(data).chunks(SecretSample(1.0), 8, torch.device("cpu"))
+    for one in (data, data._curator, view_of(data), chunk):
         assert "12345" not in repr(one)
         with pytest.raises(TypeError):
             pickle.dumps(one)
@@ -464,7 +481,8 @@ def test_a_fork_inside_a_paid_block_makes_no_step(tmp_path: Path) -> None:
     private = trainer(PrivateTensors(*people(40), account), plan)
     steps = private.steps()
     next(steps)
-    for use in (lambda: next(steps), private.run, private.checkpoint, private._gradients.draw):
+    asked = lambda: private._permits[1].ask(private._gradient, private._gradient.mechanism)  # noqa: E731
+    for use in (lambda: next(steps), private.run, private.checkpoint, asked):
         assert in_a_fork(use) == "refused"
     assert in_a_fork(lambda: private.resume({})) == "refused"
     assert in_a_fork(lambda: private.release(tmp_path / "weights")) == "refused"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Answer, GraphAnswer
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
@@ -18,11 +18,11 @@ from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.graphs import graph_data
-from discreet.graphs.publishing import publish
-from discreet.graphs.publishing.network import PublishedNetwork
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
+from discreet.graphs.publishing import publish_network as publishing
+from discreet.graphs.publishing.published_network import PublishedNetwork
+from discreet.mechanisms.additive.laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.fast_newman import fast_newman
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from tests.graphs.small_graphs import pairs
 from tests.mechanisms.graphs.test_placed_groups import LooksTwice, together
 
@@ -42,7 +42,7 @@ class TrueCommunities:
         return fast_newman(answer.edges, answer.nodes)
 
 
-Honest = publish.PublishingPlan
+Honest = publishing.PublishingPlan
 
 
 class UnpaidPartition(Honest):
@@ -67,7 +67,7 @@ class BareCounts(Honest):
 
 class SeenByBothEnds(Honest):
     def groups(self, count: int, weights: tuple[float, ...] = ()) -> LooksTwice:
-        return LooksTwice(self.part(publish.GROUPS), count, weights, publish.RESOLUTION)
+        return LooksTwice(self.part(publishing.GROUPS), count, weights, publishing.RESOLUTION)
 
 
 def feature(network: PublishedNetwork) -> float:
@@ -85,7 +85,7 @@ class Pipeline:
 
     def released(self, edges: Steps) -> Array:
         graph = graph_data(edges, NODES, Budget(self.runs * EPSILON), unit="edge", neighbors=self.neighbors)
-        made = partial(publish.publish_network, graph, communities=2, tiers=1, epsilon=EPSILON)
+        made = partial(publishing.publish_network, graph, communities=2, tiers=1, epsilon=EPSILON)
         return np.array([feature(made()) for _ in range(self.runs)])
 
     @cached_property
@@ -106,7 +106,7 @@ def test_no_neighbors_among_all_small_graphs_are_told_apart_by_more_than_the_pri
 @pytest.mark.partial_audit("shows one fault, by the best of several pairs")
 @pytest.mark.parametrize("twin", [UnpaidPartition, BareCounts])
 def test_twins_that_cheat_are_refuted_by_what_they_publish(twin: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publish, "PublishingPlan", twin)
+    monkeypatch.setattr(publishing, "PublishingPlan", twin)
     found = Pipeline(80).worst
     assert not found.holds, str(found)
 
@@ -114,7 +114,7 @@ def test_twins_that_cheat_are_refuted_by_what_they_publish(twin: type, monkeypat
 @pytest.mark.partial_audit("shows one fault, by evidence for it alone")
 @pytest.mark.parametrize(("plan", "holds"), [(Honest, True), (SeenByBothEnds, False)])
 def test_groups_in_which_an_edge_is_seen_by_both_ends_cost_more_than_the_whole_plan(
-    plan: type[publish.PublishingPlan], holds: bool
+    plan: type[publishing.PublishingPlan], holds: bool
 ) -> None:
     groups, unit = plan(EPSILON).groups(2), Unit("edge")
     graphs = (GraphAnswer(edges, 2, unit, Neighbors.ADD_REMOVE).stacked(60_000) for edges in (pairs(2)[:0], pairs(2)))

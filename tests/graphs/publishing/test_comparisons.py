@@ -8,7 +8,7 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.graphs import block_model_network, graph_data, randomized_network
-from tests.graphs.publishing.test_publish import planted
+from tests.graphs.publishing.test_publish_network import planted
 
 
 def test_both_cost_epsilon_and_keep_what_they_say() -> None:

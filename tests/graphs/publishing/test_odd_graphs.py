@@ -13,7 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.graphs import block_model_network, graph_data, publish_network, randomized_network
-from discreet.graphs.publishing.network import PublishedNetwork
+from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.noise.deterministic import DeterministicBits
 
 nx: Any = pytest.importorskip("networkx")

@@ -7,10 +7,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.graphs import utility_against_truth
-from discreet.graphs.publishing.louvain import louvain, modularity
-from discreet.graphs.publishing.utility import NetworkFigures, mutual_information
-from discreet.mechanisms.graphs.adjacency import adjacency_of
-from tests.graphs.publishing.test_publish import planted
+from discreet.graphs.publishing.utility import NetworkFigures, louvain, modularity, mutual_information
+from discreet.mechanisms.graphs.subgraphs import adjacency_of
+from tests.graphs.publishing.test_publish_network import planted
 
 READ_ELSEWHERE = {
     "utility_against_truth": "for public graphs",

@@ -13,9 +13,8 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import Composed
-from discreet.learners.bayes.gaussian_nb import GaussianNB
-from discreet.learners.bayes.moments_plan import lengths_of
-from discreet.releases.sum_plan import SumPlan
+from discreet.learners.bayes.gaussian_nb import GaussianNB, lengths_of
+from discreet.releases.least_noise import SumPlan
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum, worst
 from tests.learners.trial import LearnerTrial

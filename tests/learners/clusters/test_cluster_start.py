@@ -10,7 +10,7 @@ from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart, shortened
 from discreet.learners.clusters.kmeans import KMeans
 from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.shares import shared
+from discreet.releases.joint_plan import staged, vector_noise
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
@@ -24,7 +24,7 @@ def test_noise_lifts_half_a_cell_above_the_level_of_full_ones(price: float) -> N
     data = PrivateData.of(np.empty((0, 3)), SCHEMA, budget, bits=DeterministicBits(0))
     start = ClusterStart(Task(data, SCHEMA.features, None, budget), 5)
     shares = start.shares(1.0)
-    noise = shared(data, budget, shares).noises[1]
+    noise = staged(data, shares, budget, vector_noise).mechanisms[1]
     cells = shares[1].question
     lifted = [np.count_nonzero(data._trust.ask(cells, noise) > start.full(cells, noise)) for _ in range(40)]
     assert 5 < sum(lifted) < 40

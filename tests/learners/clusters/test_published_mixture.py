@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Array
 from discreet.learners.clusters.gaussian_mixture import GaussianMixture

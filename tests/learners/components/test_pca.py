@@ -12,7 +12,7 @@ from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.components.pca import METHODS, PCA, Method
 from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.shares import SharedPlan
+from discreet.releases.joint_plan import JointPlan
 from discreet.trust.local import Local
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -91,10 +91,10 @@ def test_a_center_that_is_not_paid_for_is_not_released() -> None:
     """The permit answers what is planned, and no more."""
 
     class UnpaidCenter(PCA):
-        def plan(self, task: Task) -> SharedPlan:
-            return SharedPlan(super().plan(task).noises[1:])
+        def plan(self, task: Task) -> JointPlan:
+            return JointPlan(super().plan(task).mechanisms[1:])
 
-        def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+        def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
             return super().learn(task, super().plan(task), permit)
 
     with pytest.raises(UnplannedRelease, match="does not pay for another"):

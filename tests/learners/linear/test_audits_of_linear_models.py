@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.learners.linear.linear_regression import LinearRegression
-from discreet.learners.linear.linear_svc import LinearSVC
+from discreet.learners.linear.linear_classifier import LinearSVC
+from discreet.learners.linear.linear_regression import LinearRegression, Ridge
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.linear.perceptron import Perceptron
-from discreet.learners.linear.ridge import Ridge
 from discreet.learners.selection.private_search_cv import PrivateSearchCV
 from discreet.schema.schema import Category, Column, Number, Schema
 from tests.learners.audited_transcript import check_fit

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression as Exact
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import Composed
@@ -21,7 +21,7 @@ from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.risk_minimizer import RiskPlan
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.gradients.signed_records import SignedRecords
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.sources.matrix import Matrix
 from tests.learners import trial

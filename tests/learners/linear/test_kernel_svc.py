@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array

@@ -1,24 +1,37 @@
-"""Private linear regression: close to least squares, with standard errors that hold."""
+"""Private linear and ridge regression: close to the exact ones, with standard errors that hold."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression as Exact
+from sklearn.linear_model import Ridge as ExactRidge
 
 from discreet.accounting.accountant import delta, pure_epsilon
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
-from discreet.learners.linear.linear_regression import LinearRegression
-from discreet.releases.normal_equations import NormalEquations
+from discreet.learners.linear.linear_regression import LinearRegression, Ridge
+from discreet.releases.whitening import NormalEquations
+from discreet.schema.schema import Number, Schema
+from discreet.trust.private_data import PrivateData
 from tests.learners import trial
 from tests.learners.trial import LearnerTrial
 
-TRIAL = LearnerTrial(
-    LinearRegression(bounds=trial.BOUNDS, target_bounds=(-100.0, 100.0)),
-    exemptions={
-        "check_regressors_train": "at epsilon 1, 200 records with 10 features leave no R2 above 0.5",
-    },
-)
+TRIALS = {
+    "LinearRegression": LearnerTrial(
+        LinearRegression(bounds=trial.BOUNDS, target_bounds=(-100.0, 100.0)),
+        exemptions={
+            "check_regressors_train": "at epsilon 1, 200 records with 10 features leave no R2 above 0.5",
+        },
+    ),
+    "Ridge": LearnerTrial(
+        Ridge(bounds=trial.BOUNDS, target_bounds=(-100.0, 100.0)),
+        exemptions={
+            "check_regressors_train": "at epsilon 1, 200 records with 10 features leave no R2 above 0.5",
+        },
+    ),
+}
 BOUNDS = ([0.0, -1.0, 10.0], [10.0, 1.0, 30.0])
 SLOPES = np.array([2.0, -1.0, 0.5])
 
@@ -81,3 +94,49 @@ def test_the_fit_costs_what_it_says() -> None:
     X, y = people(50)
     assert 0.99e-6 < delta(fitted(X, y, 0.7).event_, 0.7) <= 1e-6
     assert pure_epsilon(fitted(X, y, 0.7, 0.0).event_) == pytest.approx(0.7)
+
+
+def little_noise(n: int = 50_000) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.uniform([0, -1, 10], [10, 1, 30], (n, 3))
+    return X, X @ SLOPES + 3 + rng.normal(0, 0.5, n)
+
+
+def test_ridge_is_close_to_the_exact_one() -> None:
+    X, y = little_noise()
+    model = Ridge(bounds=BOUNDS, target_bounds=(0.0, 45.0), epsilon=1.0).fit(X, y)
+    exact = ExactRidge(1.0).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, atol=0.1)
+    assert model.score(X, y) > exact.score(X, y) - 0.01
+
+
+def test_without_noise_ridge_is_the_exact_one() -> None:
+    X, y = little_noise(2000)
+    model = Ridge(0.0, bounds=BOUNDS, target_bounds=(0.0, 45.0), epsilon=1e6, delta=0.0).fit(X, y)
+    exact = ExactRidge(0.0).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, atol=1e-3)
+    assert model.intercept_ == pytest.approx(exact.intercept_, abs=0.02)
+
+
+def test_a_column_of_private_data_is_the_target() -> None:
+    X, y = little_noise(20_000)
+    table = {"a": X[:, 0], "b": X[:, 1], "y": y, "c": X[:, 2]}
+    schema = Schema({"a": Number(0, 10), "b": Number(-1, 1), "y": Number(0, 45), "c": Number(10, 30)})
+    model = Ridge(target="y").fit(PrivateData.of(table, schema, Budget(1.0, 1e-6)))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    np.testing.assert_allclose(model.coef_, SLOPES, atol=0.3)
+    assert delta(model.event_, 1.0) <= 1e-6
+
+
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
+    X, y = little_noise(10)
+    for fields in ({"alpha": -1.0}, {"epsilon": 0.0}, {"target_bounds": (1.0, 0.0)}):
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            Ridge(**{"bounds": BOUNDS, "target_bounds": (0.0, 45.0), **fields}).fit(X, y)  # type: ignore[arg-type]
+
+
+def test_the_penalty_is_that_of_standardised_features() -> None:
+    X, y = little_noise(2000)
+    model = Ridge(500.0, bounds=BOUNDS, target_bounds=(0.0, 45.0), epsilon=1e6, delta=0.0).fit(X, y)
+    spread = X.std(axis=0)
+    np.testing.assert_allclose(model.coef_, ExactRidge(500.0).fit(X / spread, y).coef_ / spread, rtol=0.02)

@@ -14,7 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum
 from tests.learners.trial import LearnerTrial

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from discreet.accounting.accountant import delta
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError
+from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.learners.preprocessing.buy_categories import buy_categories
-from discreet.learners.preprocessing.one_hot_encoder import OneHotEncoder
-from discreet.learners.preprocessing.ordinal_encoder import OrdinalEncoder
+from discreet.learners.preprocessing.buy_categories import CategoryPurchase, buy_categories, listed
+from discreet.learners.preprocessing.category_encoder import OneHotEncoder, OrdinalEncoder
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
@@ -25,6 +26,23 @@ TABLE: dict[str, Any] = {
     "town": ["Ulm"] * 2000 + ["Bonn"] * 999 + ["Ann's own village"],
     "job": ["cook"] * 2500 + [f"spy {i}" for i in range(500)],
 }
+
+
+def test_it_costs_what_it_says_however_many_columns() -> None:
+    """Half of delta is for values of one unit, in all columns together."""
+    data = PrivateData.of({"a": ["x"], "b": ["y"]}, Schema({"a": Text(), "b": Text()}), Budget(1.0, 1e-6))
+    for names in (["a"], ["a", "b"]):
+        event = CategoryPurchase.of("test", data, names, 3, Budget(1.0, 1e-6)).event
+        assert isinstance(event, Repeated)
+        assert event.times == len(names)
+        assert 0.8e-6 < delta(event, 1.0) <= 1e-6
+
+
+def test_few_are_listed_if_few_are_wanted_and_no_two_that_mean_the_same() -> None:
+    assert listed({"a": 5, "b": 9, "c": 7}, 2).values == ("b", "c")
+    assert listed({"1": 5, "01": 9, "2": 7}, 3).values == ("01", "2")
+    nothing = listed({}, 3)
+    assert len(nothing.values) == 1
 
 
 def people(path: Path) -> PrivateData:

@@ -15,9 +15,8 @@ from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.learners.bayes.gaussian_nb import GaussianNB
 from discreet.learners.linear.linear_regression import LinearRegression
-from discreet.learners.preprocessing.one_hot_encoder import OneHotEncoder
-from discreet.learners.preprocessing.ordinal_encoder import OrdinalEncoder
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.category_encoder import OneHotEncoder, OrdinalEncoder
+from discreet.learners.preprocessing.scalers import StandardScaler
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.learners.selection.private_pipeline import PrivatePipeline
@@ -27,6 +26,8 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame
+from tests.learners import trial
+from tests.learners.trial import LearnerTrial
 
 SCHEMA = Schema({"town": Text(), "age": Number(0, 100), "owns": Category(("no", "yes"))})
 TOWNS = np.array(["Ulm"] * 2000 + ["Bonn"] * 1999 + ["Ann's own village"])
@@ -37,6 +38,11 @@ TABLE: dict[str, Any] = {
     "who": np.arange(4000) // 2,
 }
 ROWS = pd.DataFrame({"town": ["Ulm", "Bonn", "Rome"], "age": [40.0, 40.0, 40.0]})
+TRIALS = {
+    "OneHotEncoder": LearnerTrial(OneHotEncoder(bounds=trial.BOUNDS)),
+    "OrdinalEncoder": LearnerTrial(OrdinalEncoder(bounds=trial.BOUNDS)),
+}
+LISTED = Schema({"age": Number(0, 100), "sex": Category(("f", "m")), "city": Category(("a", "b", "c"))})
 
 
 def pipeline(encoder: Any = None, **public: Any) -> PrivatePipeline:
@@ -125,3 +131,18 @@ def test_what_cannot_be_bought_is_refused_before_anything_is_spent() -> None:
             model.fit(data)
         assert "Nothing was released or spent" in str(refused.value)
         assert data.ledger.head == before
+
+
+def test_each_value_has_a_column_and_nothing_is_paid() -> None:
+    encoder = OneHotEncoder(bounds=LISTED).fit([[30, "f", "a"]])
+    assert list(encoder.get_feature_names_out()) == ["x0", "x1_f", "x1_m", "x2_a", "x2_b", "x2_c"]
+    assert encoder.receipt_.epsilon == 0.0
+    np.testing.assert_array_equal(
+        encoder.transform([[30, "m", "c"], [130, "?", None]]), [[30, 0, 1, 0, 0, 1], [100, 0, 0, 0, 0, 0]]
+    )
+
+
+def test_each_value_is_its_place_and_nothing_is_paid() -> None:
+    encoder = OrdinalEncoder(bounds=LISTED).fit([[30, "f", "a"]])
+    assert encoder.receipt_.epsilon == 0.0
+    np.testing.assert_array_equal(encoder.transform([[30, "m", "c"], [130, "?", None]]), [[30, 1, 2], [100, -1, -1]])

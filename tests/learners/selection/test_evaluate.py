@@ -17,16 +17,14 @@ from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
-from discreet.learners.selection.evaluate import evaluate
-from discreet.learners.selection.evaluation import Evaluation
+from discreet.learners.preprocessing.scalers import StandardScaler
+from discreet.learners.selection.evaluate import Evaluation, evaluate
 from discreet.learners.selection.private_pipeline import PrivatePipeline
-from discreet.learners.selection.scores import cells_of, placed
+from discreet.learners.selection.score_cells import cells_of, placed
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.least_noise import least_noise
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan, least_noise
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

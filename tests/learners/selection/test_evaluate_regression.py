@@ -10,15 +10,13 @@ from sklearn.neighbors import KNeighborsRegressor
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
-from discreet.learners.linear.ridge import Ridge
-from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
-from discreet.learners.selection.evaluate_regression import evaluate_regression
+from discreet.learners.linear.linear_regression import Ridge
+from discreet.learners.preprocessing.scalers import MinMaxScaler
+from discreet.learners.selection.evaluate_regression import evaluate_regression, residual_moments_of
 from discreet.learners.selection.private_pipeline import PrivatePipeline
-from discreet.learners.selection.residual_moments import residual_moments_of
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.least_noise import least_noise
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan, least_noise
 from discreet.schema.schema import Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

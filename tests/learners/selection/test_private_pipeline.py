@@ -19,23 +19,21 @@ from discreet.core.neighbors import RECORD, Neighbors
 from discreet.learners.bayes.gaussian_nb import GaussianNB
 from discreet.learners.clusters.kmeans import KMeans
 from discreet.learners.components.pca import PCA
+from discreet.learners.linear.linear_regression import Ridge
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.learners.linear.ridge import Ridge
-from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
-from discreet.learners.preprocessing.one_hot_encoder import OneHotEncoder
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.category_encoder import OneHotEncoder
+from discreet.learners.preprocessing.scalers import MinMaxScaler, StandardScaler
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.transformed import transformed
-from discreet.releases.least_noise import least_noise
-from discreet.releases.sum_plan import SumPlan
+from discreet.releases.least_noise import SumPlan, least_noise
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum
 from tests.learners.trial import LearnerTrial

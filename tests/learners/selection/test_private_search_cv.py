@@ -15,10 +15,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.learners.bayes.gaussian_nb import GaussianNB
+from discreet.learners.linear.linear_regression import Ridge
 from discreet.learners.linear.logistic_regression import LogisticRegression
-from discreet.learners.linear.ridge import Ridge
-from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
-from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.preprocessing.scalers import MinMaxScaler, StandardScaler
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.private_search_cv import PrivateSearchCV
 from discreet.ledger.memory_ledger import MemoryLedger

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from discreet.learners.selection.residual_moments import ASIDE, FINE, predicted, predicting
+from discreet.learners.selection.evaluate_regression import ASIDE, FINE, predicted, predicting
 from discreet.learners.selection.row_by_row import RowsTogether, row_by_row, treats_rows_alone
 from discreet.schema.made_up_rows import rows_like, rows_of_schema, tries
 from discreet.schema.schema import Number, Schema

@@ -15,8 +15,8 @@ from discreet.core.errors import DiscreetError
 from discreet.learners.trees.additive_classifier import AdditiveClassifier
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum
 from tests.learners.trees.test_random_forest import CLASSIFIER

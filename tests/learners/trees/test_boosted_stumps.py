@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -19,10 +19,9 @@ from discreet.core.neighbors import Neighbors
 from discreet.learners.trees.boosted_stumps import SUREST, BoostedStumps
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.gradients.boosting_weights import boosting_weights_of
-from discreet.questions.gradients.shape_gradients import STEEPEST
+from discreet.questions.gradients.shape_gradients import STEEPEST, boosting_weights_of
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Category, Number, Schema
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum, worst

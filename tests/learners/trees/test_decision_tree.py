@@ -14,11 +14,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.learners.trees.decision_tree import DecisionTreeClassifier
-from discreet.learners.trees.grown_tree import FromCounts
-from discreet.learners.trees.labelled_tree import labelled_levels
+from discreet.learners.trees.growth_plan import FromCounts, labelled_levels
 from discreet.noise.deterministic import DeterministicBits
+from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
-from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Category, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

@@ -19,7 +19,7 @@ from discreet.learners import MinMaxScaler, PrivatePipeline, PrivateSearchCV
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.local import LocalSGDClassifier, LocalSGDRegressor
 from discreet.local.means import one_pass_sgd
-from discreet.local.means.sphere_vector import SphereVector
+from discreet.local.means.privunit_vector import PrivUnitVector
 from discreet.local.randomizer import Reports
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.schema.schema import Category, Schema
@@ -77,13 +77,13 @@ def test_a_regression_finds_the_slopes() -> None:
 def test_everybody_reports_once_at_the_price_that_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     reported = []
 
-    class Counted(SphereVector):
+    class Counted(PrivUnitVector):
         def reports(self, values: Any, bits: Bits) -> Reports:
             reported.append(len(values))
             assert np.linalg.norm(values, axis=1).max() <= self.radius * (1 + 1e-9)
             return super().reports(values, bits)
 
-    monkeypatch.setattr(one_pass_sgd, "SphereVector", Counted)
+    monkeypatch.setattr(one_pass_sgd, "PrivUnitVector", Counted)
     X = 100 * rows(1003)
     model = LocalSGDClassifier(classes=(0, 1), epsilon=0.7).fit(X, (X[:, 0] > 0).astype(int))
     assert sum(reported) == 1003
@@ -109,12 +109,12 @@ def test_a_person_who_lacks_a_number_or_a_class_reports_noise_alone(monkeypatch:
     """The gradient that is reported is zero, and nobody else's changes."""
     seen: list[np.ndarray] = []
 
-    class Listening(SphereVector):
+    class Listening(PrivUnitVector):
         def reports(self, values: Any, bits: Any) -> Any:
             seen.append(self.inside(values))
             return super().reports(values, bits)
 
-    monkeypatch.setattr(one_pass_sgd, "SphereVector", Listening)
+    monkeypatch.setattr(one_pass_sgd, "PrivUnitVector", Listening)
     X, odd = rows(40).tolist(), ["?", None, [1.0], {}, 2j, object(), float("nan"), 10**400]
     for place, value in enumerate(odd):
         X[place][place % len(X[0])] = value

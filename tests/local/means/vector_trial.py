@@ -34,7 +34,8 @@ def check_law(randomizer: VectorReport) -> None:
 
 
 def check_refusals(randomizer: VectorReport) -> None:
-    for wrong in (np.zeros((1, randomizer.size)), np.zeros((1, randomizer.size + 1), np.int32)):
+    impossible = np.full((1, randomizer.size), 2**31 - 1, np.int32)  # longer than any report is
+    for wrong in (np.zeros((1, randomizer.size)), np.zeros((1, randomizer.size + 1), np.int32), impossible):
         with pytest.raises(ParameterError, match="Nothing was counted"):
             randomizer.accepted(wrong)
     with pytest.raises(ParameterError, match="Give rows of"):

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.local.oracles.count_mean_sketch import CountMeanSketch
-from discreet.local.oracles.hadamard_sketch import HadamardSketch
+from discreet.local.oracles.sketch import CountMeanSketch, HadamardSketch
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
+
+TRIAL = ReportTrial(
+    [CountMeanSketch(), CountMeanSketch(2.0, 50, cells=16), HadamardSketch(), HadamardSketch(2.0, 50, 3, 8)],
+    fingerprints={"cms": "0c659bb86d100711", "hcms": "6a7fd8041925e5b1"},
+)
 
 
 def test_collisions_are_part_of_the_standard_errors() -> None:
@@ -30,3 +35,15 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
     for how in ({"cells": 100}, {"cells": 4}, {"functions": 0}):
         with pytest.raises(ParameterError):
             HadamardSketch(**how)
+
+
+def test_a_function_that_does_not_exist_is_refused() -> None:
+    sketch = CountMeanSketch(1.0, 50, functions=3)
+    report = sketch.reports([1], DeterministicBits(1))
+    report[0, 0] = 3
+    with pytest.raises(ParameterError, match="hash function above 2"):
+        sketch.accepted(report)
+
+
+def test_a_report_is_short_whatever_the_domain_is() -> None:
+    assert HadamardSketch(1.0, 10**6).form.itemsize == 4

@@ -41,7 +41,7 @@ def test_likelihoods_are_products_over_bits() -> None:
 
 
 def positions(value: str, cohort: int) -> tuple[int, ...]:
-    from discreet.local.rappor.bloom import bloom_positions
+    from discreet.local.rappor.rappor_parameters import bloom_positions
 
     return bloom_positions(RAPPOR, value, cohort)
 

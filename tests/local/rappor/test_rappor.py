@@ -7,8 +7,8 @@ import pytest
 
 from discreet.accounting import accountant
 from discreet.core.errors import ParameterError
-from discreet.local.rappor.bloom import bloom_positions
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_parameters import bloom_positions
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.accounting import accountant
 from discreet.core.events import read, written
-from discreet.local.rappor.parameters import RapporParameters
+from discreet.local.rappor.rappor_parameters import RapporParameters
 from discreet.local.rappor.reports_loss import ReportsLoss
 
 

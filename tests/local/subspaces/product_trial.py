@@ -10,8 +10,8 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.local.aggregator import Aggregator
+from discreet.local.subspaces.product_moments import squared_sine
 from discreet.local.subspaces.product_report import ProductReport
-from discreet.local.subspaces.squared_sine import squared_sine
 from discreet.noise.deterministic import DeterministicBits
 
 
@@ -52,7 +52,8 @@ def check_subspace(kind: type[ProductReport]) -> None:
 
 
 def check_refusals(randomizer: ProductReport) -> None:
-    for wrong in (np.zeros((1, *randomizer.form.shape)), np.zeros((1, randomizer.size), np.int32)):
+    impossible = np.full((1, *randomizer.form.shape), 2**31 - 1, np.int32)  # farther out than any report reaches
+    for wrong in (np.zeros((1, *randomizer.form.shape)), np.zeros((1, randomizer.size), np.int32), impossible):
         with pytest.raises(ParameterError, match="Nothing was counted"):
             randomizer.accepted(wrong)
     with pytest.raises(ParameterError, match="Give rows of"):

@@ -16,7 +16,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.releases.least_noise import noises
 from discreet.releases.spread import Spread
 from discreet.schema.schema import Schema

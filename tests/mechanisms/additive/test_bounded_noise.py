@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from discreet.accounting.accountant import delta, epsilon
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound

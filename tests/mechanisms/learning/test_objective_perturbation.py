@@ -17,10 +17,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.learning.margin_losses import LOSSES
-from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturbation
-from discreet.mechanisms.learning.penalized_loss import PenalizedLoss
-from discreet.mechanisms.learning.tilted_loss import tilted_loss
+from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturbation, tilted_loss
+from discreet.mechanisms.learning.penalized_loss import LOSSES, PenalizedLoss
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
 from tests.mechanisms.trial import MechanismTrial

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 
 import numpy as np
 import pytest
 
 from discreet.core.grid import Array, Grid
 from discreet.mechanisms.learning import penalized_loss
-from discreet.mechanisms.learning.margin_losses import LOSSES, LossName
-from discreet.mechanisms.learning.penalized_loss import PenalizedLoss
+from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName, PenalizedLoss
 
 both = pytest.mark.parametrize("loss", list(LOSSES))
 GRID = Grid(-40)
@@ -91,3 +90,20 @@ def test_many_vectors_are_certified_in_float64(monkeypatch: pytest.MonkeyPatch) 
     problem = PenalizedLoss(vectors(2**17, 3), 1.0, LOSSES["logistic"], 1.0)
     found = GRID.values(problem.minimizers(np.zeros((1, 3)), 2.0**-20, GRID))
     assert np.linalg.norm(problem._gradients(found, np.zeros((1, 3)))) < 1e-3
+
+
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_pulls_are_accurate_and_bend_no_more_than_they_say(name: LossName) -> None:
+    loss = LOSSES[name]
+    margins = np.concatenate([np.linspace(-60, 60, 4801), [-1e300, 1e300, 0.0, 2.0]])
+    pulls = loss.pull(margins)
+    with localcontext(Context(prec=40)):
+        exact = [loss.exact_pull(Decimal(margin)) for margin in margins.tolist()]
+        worst = max(abs(Decimal(p) - q) for p, q in zip(pulls.tolist(), exact, strict=True))
+    assert worst <= 16 * 2.0**-53
+    assert ((pulls >= 0) & (pulls <= 1)).all()
+    slopes = -np.diff(pulls[:4801]) / np.diff(margins[:4801])
+    assert (slopes >= 0).all()
+    assert slopes.max() <= loss.bend * (1 + 1e-9)
+    np.testing.assert_allclose(slopes, loss.curvature((margins[:4800] + margins[1:4801]) / 2), atol=0.01)
+    assert loss.curvature(margins).max() <= loss.bend

@@ -16,12 +16,13 @@ from discreet.core.events import LaplaceLoss
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.online.median_mechanism import AGREED, FITTING, Fitting, MedianMechanism
+from discreet.mechanisms.online.median_mechanism import AGREED, FITTING, Fitting, MedianMechanism, SampledMedian
+from discreet.mechanisms.online.net import databases
 from discreet.mechanisms.online.online_queries import MEASURED, TESTED
 from discreet.mechanisms.online.queries import ExactCounts, Queries
-from discreet.mechanisms.online.small_databases import databases
 from discreet.noise.deterministic import DeterministicBits
-from tests.conformance.audits import Audit, counted, stretched
+from tests.conformance.audits import Audit, counted, part, stretched
+from tests.mechanisms.online.test_multiplicative_weights import bell, intervals
 from tests.mechanisms.trial import MechanismTrial
 
 
@@ -49,7 +50,41 @@ def sequences(cells: int, size: int, kept: list[tuple[Queries, float, float]], t
 
 
 ONE_MORE = NeighborPair(counted([1, 0]), counted([2, 0]))
-AUDITS = [
+
+
+@dataclasses.dataclass(frozen=True)
+class Published:
+    """What the published mechanism asks for: k queries, a share of accuracy, cells. By its own rules, derived in
+    `median_mechanism.md`: databases within a hundredth of the accuracy of every answer; a fiftieth to be kept."""
+
+    queries: int
+    accuracy: float
+    cells: int
+
+    @property
+    def size(self) -> float:
+        return math.log(2 * self.queries) / (2 * (self.accuracy / 100) ** 2)
+
+    @property
+    def hard(self) -> float:
+        return self.size * math.log(self.cells) / math.log(math.exp(-0.03) / 0.9)
+
+    def records(self, epsilon: float) -> float:
+        """So many that Laplace noise on all hard queries stays below a hundredth of the accuracy, on average."""
+        return self.hard / (epsilon / 2) / (self.accuracy / 100)
+
+
+@dataclasses.dataclass(frozen=True)
+class SampledForgetsTheTotal(SampledMedian):
+    """Noise for the measured answers alone, as if the total cost nothing."""
+
+    @property
+    def noise(self) -> Laplace:
+        return Laplace(2 * self.updates / self.epsilon)
+
+
+ONE_MORE_OF_THREE = NeighborPair(counted([1, 0, 0]), counted([2, 0, 0]))
+MEDIANS = [
     Audit(
         "the total",
         MedianMechanism(epsilon, 1, Queries([1, 0])),
@@ -59,9 +94,30 @@ AUDITS = [
     )
     for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
 ]
+SAMPLED = [
+    Audit(
+        name,
+        SampledMedian(epsilon, 1, Queries([1, 0, 0]), threshold=-100.0),
+        pair,
+        LaplaceLoss(4 / epsilon),
+        part(0, place),
+    )
+    for epsilon, pair in ((2.0, ONE_MORE_OF_THREE), (3.0, stretched(ONE_MORE_OF_THREE, Neighbors.REPLACE, 3, 0)))
+    for place, name in enumerate(("the total", "a measured answer"))
+]
 TRIAL = MechanismTrial(
-    twins=[dataclasses.replace(AUDITS[0], mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0])), claim=LaplaceLoss(3.0))],
-    audits=AUDITS,
+    twins=[
+        dataclasses.replace(MEDIANS[0], mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0])), claim=LaplaceLoss(3.0)),
+        *(
+            dataclasses.replace(
+                audit,
+                mechanism=SampledForgetsTheTotal(2.0, 2, Queries([1, 0, 0]), threshold=-100.0),
+                claim=LaplaceLoss(3.0),
+            )
+            for audit in SAMPLED[:2]
+        ),
+    ],
+    audits=MEDIANS + SAMPLED,
 )
 
 
@@ -124,28 +180,6 @@ def test_a_hard_query_drops_at_least_seven_databases_in_a_hundred() -> None:
     assert min(dropped) >= 1 - 0.9 / math.exp(-0.03)
 
 
-@dataclasses.dataclass(frozen=True)
-class Published:
-    """What the published mechanism asks for: k queries, a share of accuracy, cells. By its own rules, derived in
-    `median_mechanism.md`: databases within a hundredth of the accuracy of every answer; a fiftieth to be kept."""
-
-    queries: int
-    accuracy: float
-    cells: int
-
-    @property
-    def size(self) -> float:
-        return math.log(2 * self.queries) / (2 * (self.accuracy / 100) ** 2)
-
-    @property
-    def hard(self) -> float:
-        return self.size * math.log(self.cells) / math.log(math.exp(-0.03) / 0.9)
-
-    def records(self, epsilon: float) -> float:
-        """So many that Laplace noise on all hard queries stays below a hundredth of the accuracy, on average."""
-        return self.hard / (epsilon / 2) / (self.accuracy / 100)
-
-
 def test_the_published_sizes_are_out_of_reach() -> None:
     """A thousand queries to a tenth, over two cells and epsilon 1: the least that anybody could ask."""
     least = Published(1000, 0.1, 2)
@@ -160,3 +194,40 @@ def test_parameters_without_meaning_are_refused(fields: dict[str, float]) -> Non
     with pytest.raises(ParameterError):
         MedianMechanism(**fields)  # type: ignore[arg-type]
     assert AGREED == 0.75
+
+
+def test_candidates_begin_evenly_spread_over_all_histograms() -> None:
+    """Shares of exponential variables are uniform on the simplex: each has mean 1/3 and variance 2/36."""
+    mechanism = SampledMedian(queries=Queries(np.zeros(3)), candidates=20_000)
+    shares = mechanism.hypothesis(np.array(30.0), DeterministicBits(1)).weighted.shares
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_allclose(shares.mean(axis=0), 1 / 3, atol=0.01)
+    np.testing.assert_allclose(shares.var(axis=0), 2 / 36, atol=0.003)
+
+
+def test_candidates_fit_what_was_measured_within_its_noise_and_differ_elsewhere() -> None:
+    query, other = Queries([1, 1, 0, 0]), Queries([1, 0, 1, 0])
+    mechanism = SampledMedian(2.0, 1, query, candidates=400)
+    candidates = mechanism.hypothesis(np.array(1000.0), DeterministicBits(1))
+    free = np.std(candidates.weighted.answers(query)[:, 0])
+    candidates.learn(query, np.array(600.0), np.array(True))
+    said, elsewhere = (candidates.weighted.answers(one)[:, 0] for one in (query, other))
+    assert np.median(said) == pytest.approx(600, abs=1)
+    assert np.std(said) == pytest.approx(math.sqrt(2) * 2, rel=0.3)  # Laplace noise of scale 2 (1 + 1) / epsilon
+    assert np.std(elsewhere) > 0.5 * free
+
+
+def test_many_correlated_queries_are_answered_well_after_a_few_corrections() -> None:
+    queries, answer = intervals(24), bell(24, 20_000)
+    mechanism = SampledMedian(1.0, 20, queries, threshold=600.0, candidates=15)
+    release = mechanism.release(answer.stacked(5), DeterministicBits(2))
+    off = np.abs(release[:, 0, 1:] - queries.answers(answer.steps.astype(float)))
+    assert ((release[:, 1, 1:] == MEASURED).sum(axis=1) <= 20).all()
+    assert np.median(off.max(axis=1)) < 1000
+    assert (off < 600).mean() > 0.95
+
+
+@pytest.mark.parametrize("fields", [{"threshold": math.inf}, {"candidates": 0}, {"candidates": 2.5}])
+def test_parameters_without_meaning_for_samples_are_refused(fields: dict[str, float]) -> None:
+    with pytest.raises(ParameterError):
+        SampledMedian(**fields)  # type: ignore[arg-type]

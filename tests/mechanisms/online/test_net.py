@@ -18,12 +18,29 @@ from discreet.core.events import Composed, LaplaceLoss
 from discreet.core.grid import Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.online.net import NetMechanism
+from discreet.mechanisms.online.net import NetMechanism, databases, orders
 from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted
 from tests.mechanisms.trial import MechanismTrial
+
+AUDITS = [
+    Audit(
+        "the choice, where one database is nearer and the other farther",
+        NetMechanism(4 / 3, 1),
+        NeighborPair(*(counted([13 - more, 10 + more], Neighbors.REPLACE) for more in (0, 1))),
+        claim=Exponential(1.0).event,
+        view=lambda found: found[:, 1],
+    ),
+    Audit(
+        "the total",
+        NetMechanism(2.0, 1),
+        NeighborPair(counted([1, 0]), counted([2, 0])),
+        claim=LaplaceLoss(2.0),
+        view=lambda found: found[:, 0],
+    ),
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,22 +72,6 @@ def histogram(counts: list[int]) -> Answer:
     return Answer(np.array(counts), Grid(0), Bound("l1", 1.0, nonnegative=True), Neighbors.ADD_REMOVE)
 
 
-AUDITS = [
-    Audit(
-        "the choice, where one database is nearer and the other farther",
-        NetMechanism(4 / 3, 1),
-        NeighborPair(*(counted([13 - more, 10 + more], Neighbors.REPLACE) for more in (0, 1))),
-        claim=Exponential(1.0).event,
-        view=lambda found: found[:, 1],
-    ),
-    Audit(
-        "the total",
-        NetMechanism(2.0, 1),
-        NeighborPair(counted([1, 0]), counted([2, 0])),
-        claim=LaplaceLoss(2.0),
-        view=lambda found: found[:, 0],
-    ),
-]
 TRIAL = MechanismTrial(
     twins=[
         dataclasses.replace(audit, mechanism=twin(audit.mechanism.epsilon, 1))
@@ -159,3 +160,29 @@ def test_so_many_records_as_the_docstring_says_are_near_any_database() -> None:
 def test_parameters_without_meaning_are_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         NetMechanism(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("cells", "size"), [(1, 4), (2, 5), (3, 4), (4, 3)])
+def test_each_database_is_listed_once_with_the_share_of_its_orders(cells: int, size: int) -> None:
+    sequences = Counter(
+        tuple(Counter(sequence)[cell] for cell in range(cells))
+        for sequence in itertools.product(range(cells), repeat=size)
+    )
+    listed = databases(cells, size)
+    assert len(listed) == len(sequences) == math.comb(size + cells - 1, cells - 1)
+    for row, share in zip(listed.tolist(), orders(listed), strict=True):
+        assert share == pytest.approx(sequences[tuple(row)] / cells**size, rel=1e-12)
+
+
+def test_too_many_are_refused_with_their_number() -> None:
+    with pytest.raises(ParameterError, match=r"there are 4\.26e\+12 of 100 records over 10 cells"):
+        databases(10, 100)
+    with pytest.raises(ParameterError, match="size is 0"):
+        databases(3, 0)
+
+
+def test_a_long_list_is_made_fast_enough_to_use() -> None:
+    listed = databases(4, 80)
+    assert len(listed) == 91_881
+    assert (listed.sum(axis=1) == 80).all()
+    assert len(np.unique(listed, axis=0)) == len(listed)

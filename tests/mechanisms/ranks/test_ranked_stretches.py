@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.ranks import ranking as module
+from discreet.mechanisms.ranks import shortlist as module
 from discreet.mechanisms.ranks.rank_grid import RANK, RankGrid, Target, reach
 from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,8 +10,7 @@ import pytest
 
 from discreet.mechanisms.ranks import shortlist as module
 from discreet.mechanisms.ranks.rank_grid import RankGrid
-from discreet.mechanisms.ranks.ranking import sampled
-from discreet.mechanisms.ranks.shortlist import BINS, Ranks, Scatter, Shortlist, Sieve
+from discreet.mechanisms.ranks.shortlist import BINS, Ranking, Ranks, Scatter, Shortlist, Sieve, sampled
 from discreet.noise.deterministic import DeterministicBits
 
 rng = np.random.default_rng(0)
@@ -26,6 +26,16 @@ COLUMNS = {
     "few": rng.normal(size=10),
 }
 FINE, COARSE = Scatter(RankGrid(-4.0, 4.0, 2**40), 0), Scatter(RankGrid(-4.0, 4.0, 16), 0)
+MANY = 2**17
+RANKED = {
+    "spread": rng.normal(size=MANY),
+    "sorted": np.sort(rng.normal(size=MANY)),
+    "tied": rng.integers(0, 3, MANY).astype(float),
+    "half missing": np.where(rng.random(MANY) < 0.5, np.nan, rng.normal(size=MANY)),
+    "all but one missing": np.append(np.full(MANY, np.nan), 1.0),
+    "infinite": np.where(rng.random(MANY) < 0.5, np.inf, -np.inf),
+    "few": rng.normal(size=10),
+}
 
 
 def listed(number: int) -> list[Ranks]:
@@ -89,3 +99,25 @@ def test_a_cell_is_in_one_bin_and_bins_are_in_order() -> None:
     bins = sieve.bins(np.arange(0.0, 20_000.0))
     assert (np.diff(bins) >= 0).all()
     assert (bins[0], bins[-1]) == (0, BINS - 1)
+
+
+@pytest.mark.parametrize("column", RANKED)
+def test_the_ranks_are_those_of_all_values_sorted(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = RANKED[column]
+    exact, ranking = np.sort(values[~np.isnan(values)]), Ranking.of(values)
+    for margin, share in itertools.product((2.0, 0.0, -1000.0), (0.0, 0.2, 0.999, 1.0)):
+        monkeypatch.setattr(module, "MARGIN", margin)
+        start = round(share * len(exact)) * 9 // 10
+        stop = min(start + 50, len(exact))
+        run = ranking.run(start, stop)
+        np.testing.assert_array_equal(np.sort(run.values)[start - run.before : stop - run.before], exact[start:stop])
+
+
+@pytest.mark.parametrize("column", ["spread", "half missing"])
+def test_a_run_is_short_and_has_all_values_between_its_ends(column: str) -> None:
+    values, ranking = RANKED[column], Ranking.of(RANKED[column])
+    middle = ranking.number // 2
+    run = ranking.run(middle, middle + 10)
+    assert len(run.values) < ranking.number / 10
+    assert run.before == (values < run.low).sum()
+    np.testing.assert_array_equal(np.sort(run.values), np.sort(values[(values >= run.low) & (values <= run.high)]))

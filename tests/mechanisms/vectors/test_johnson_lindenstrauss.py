@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
 
 import numpy as np
@@ -19,9 +18,11 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, DiscreteLoss, GaussianLoss
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.vectors.johnson_lindenstrauss import (
+    FARTHEST,
+    GaussianWeights,
     JohnsonLindenstrauss,
     exchanged,
     loss_of,
@@ -29,6 +30,8 @@ from discreet.mechanisms.vectors.johnson_lindenstrauss import (
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
 from tests.mechanisms.trial import MechanismTrial
+
+SIZES = [(31, 20), (51, 20), (11, 20), (36, 30)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,15 +202,11 @@ def test_rounded_weights_cost_no_more_than_gaussian_noise_of_a_small_shift() -> 
 
 def test_sums_of_many_rows_do_not_wrap_around(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights of 16 deviations each, for 4,096 rows: as much as two hundred million rows add with chance weights."""
-    modules = [
-        importlib.import_module(f"discreet.mechanisms.vectors.{name}")
-        for name in ("gaussian_weights", "johnson_lindenstrauss")
-    ]
     for multiplier in (2.0**-40, 1.0, 2.0**40):
         mechanism = JohnsonLindenstrauss(multiplier, 1, radius=1.0)
         weight = 16 * 2**mechanism.fineness
-        for module in modules:
-            monkeypatch.setattr(module, "rounded_gaussian", lambda bits, shape, scale, w=weight: np.full(shape, w))
+        drawn = "discreet.mechanisms.vectors.johnson_lindenstrauss.rounded_gaussian"
+        monkeypatch.setattr(drawn, lambda bits, shape, scale, w=weight: np.full(shape, w))
         rows = Records(np.tile([0.5, -0.25], (4096, 1)), 1, Neighbors.ADD_REMOVE)
         released = mechanism.release(rows, DeterministicBits(0))
         np.testing.assert_allclose(released, [[4096 * 16 * 0.5, -4096 * 16 * 0.25]], rtol=1e-3, atol=1e-3)
@@ -260,3 +259,42 @@ def test_another_relation_or_larger_units_than_were_paid_for_are_refused() -> No
 def test_numbers_without_meaning_are_refused(field: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         JohnsonLindenstrauss(**field)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("fine", "cells"), SIZES)
+def test_sums_of_the_longest_rows_are_exact_and_rounded_to_the_nearest(fine: int, cells: int) -> None:
+    rng = np.random.default_rng(4)
+    weights, most = GaussianWeights(fine, cells), int(math.ldexp(FARTHEST, fine))
+    drawn = rng.integers(-most, most, size=(5, 4096), endpoint=True)
+    drawn[0], drawn[1] = most, -most
+    rows = rng.integers(-(2**cells), 2**cells, size=(4096, 3))
+    rows[:, 0] = 2**cells
+    exact = drawn.astype(object) @ rows.astype(object)
+    totals = [(part @ rows.astype(np.float64)).astype(np.int64) for part in weights.parts(drawn)]
+    for fewer in (1, max(1, fine - 12), fine):
+        found = weights.rounded(totals, fewer).ravel().tolist()
+        near = [(value + 2 ** (fewer - 1)) >> fewer for value in exact.ravel().tolist()]
+        fits = [place for place, value in enumerate(near) if abs(value) < 2 ** (62 - weights.width)]
+        assert [found[place] for place in fits] == [near[place] for place in fits]
+    assert len(fits) == exact.size
+
+
+@pytest.mark.parametrize(("fine", "cells"), SIZES)
+def test_weights_beyond_sixteen_deviations_are_cut(fine: int, cells: int) -> None:
+    weights, most = GaussianWeights(fine, cells), int(math.ldexp(FARTHEST, fine))
+
+    def value(parts: list[Steps]) -> int:
+        return sum(int(part[0]) << (weights.width * place) for place, part in enumerate(parts))
+
+    for drawn, kept in ((most + 5, most), (-most - 5, -most), (most - 1, most - 1), (-1, -1)):
+        assert value(weights.parts(np.array([drawn]))) == kept
+
+
+def test_weights_are_standard_normal_and_fresh_for_every_row() -> None:
+    rows = np.zeros((5000, 2))
+    rows[0, 0] = rows[4999, 1] = 1000.0
+    weights = GaussianWeights(31, 20)
+    found = weights.rounded(weights.sums(rows, 4000, DeterministicBits(1)), 31) / 1000
+    assert np.abs(found.mean(axis=0)).max() < 5 / math.sqrt(4000)
+    assert found.std(axis=0) == pytest.approx([1.0, 1.0], abs=5 / math.sqrt(8000))
+    assert abs(float((found[:, 0] * found[:, 1]).mean())) < 5 / math.sqrt(4000)

@@ -101,7 +101,7 @@ def test_projections_have_the_covariance_of_the_rows_with_their_constant() -> No
 
 def test_a_row_is_shrunk_no_more_than_it_must_and_no_move_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights of one in place of random ones, and no noise: the projection is the row."""
-    for module, value in (("gaussian_weights", 2**36), ("moved_row_sketch", 0)):
+    for module, value in (("johnson_lindenstrauss", 2**36), ("moved_row_sketch", 0)):
         name = f"discreet.mechanisms.vectors.{module}.rounded_gaussian"
         monkeypatch.setattr(name, lambda bits, shape, stddev, value=value: np.full(shape, value))
     rng, sketch = np.random.default_rng(6), MovedRowSketch(16.0, 1, 1.0)

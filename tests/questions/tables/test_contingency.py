@@ -7,18 +7,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.questions.tables.contingency import COMPARED, contingency_of
+from discreet.questions.tables.contingency import COMPARED, class_marginals_of, contingency_of
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.sources.opening import source_of
-from tests.questions.trial import Trial
+from discreet.trust.sources.source_of import source_of
+from tests.questions.trial import SCHEMA, Trial, summed
 
-TRIALS = {"contingency": Trial({"columns": ("kind", "x"), "bins": (0, 4)}, "59485a6d67f8")}
-SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m")), "height": Number(100, 200)})
+PEOPLE = Schema({"age": Number(0, 80), "sex": Category(("f", "m")), "height": Number(100, 200)})
 rng = np.random.default_rng(0)
 TABLE: dict[str, Any] = {
     "age": np.append(rng.uniform(-10, 90, 997), [np.nan, 80.0, 20.0]),
     "sex": [*rng.choice(["f", "m", "?"], 999).tolist(), None],
     "height": rng.normal(170, 15, 1000),
+}
+CLASSES = {"columns": ("x", "two"), "bins": (4, 0), "target": "kind", "norm": "l2"}
+TRIALS = {
+    "contingency": Trial({"columns": ("kind", "x"), "bins": (0, 4)}, "59485a6d67f8"),
+    "class_marginals": Trial(
+        CLASSES,
+        "269ba62fa175",
+        forged=[{"bins": (4,)}, {"bins": (0, 0)}, {"norm": "linf"}, {"target": "x"}, {"columns": ("kind", "two")}],
+    ),
 }
 
 
@@ -31,14 +39,14 @@ def by_hand() -> np.ndarray:
 
 
 def test_records_fall_in_their_cells() -> None:
-    steps = source_of(TABLE, SCHEMA).sum(contingency_of(SCHEMA, ("age", "sex"), (4, 0)))
+    steps = source_of(TABLE, PEOPLE).sum(contingency_of(PEOPLE, ("age", "sex"), (4, 0)))
     np.testing.assert_array_equal(steps.reshape(4, 2), by_hand())
 
 
 def test_the_sum_of_one_column_is_its_histogram() -> None:
     """Whether cells are found by comparing with each edge or value by value; a value at an edge is above it."""
     for bins in (1, 2, COMPARED, COMPARED + 1, 1000):
-        question = contingency_of(SCHEMA, ("age",), (bins,))
+        question = contingency_of(PEOPLE, ("age",), (bins,))
         edges = np.linspace(0, 80, bins + 1)
         values = np.concatenate([rng.uniform(0, 80, 500), edges, np.nextafter(edges[1:], -1), [-0.0]])
         records = np.append(values, np.nan)[:, None]
@@ -53,17 +61,27 @@ def test_an_engine_finds_the_same_cells() -> None:
     pandas = pytest.importorskip("pandas")
     relation = duckdb.connect().from_df(pandas.DataFrame(TABLE))
     for columns, bins in ((("age", "sex"), (8, 0)), (("sex", "height", "age"), (0, 8, 32)), (("sex",), (0,))):
-        question = contingency_of(SCHEMA, columns, bins)
+        question = contingency_of(PEOPLE, columns, bins)
         assert question.tally is not None
-        np.testing.assert_array_equal(source_of(relation, SCHEMA).sum(question), source_of(TABLE, SCHEMA).sum(question))
-    assert contingency_of(SCHEMA, ("age",), (1000,)).tally is None  # numpy is faster
+        np.testing.assert_array_equal(source_of(relation, PEOPLE).sum(question), source_of(TABLE, PEOPLE).sum(question))
+    assert contingency_of(PEOPLE, ("age",), (1000,)).tally is None  # numpy is faster
 
 
 def test_a_record_with_a_missing_value_is_in_no_cell() -> None:
-    question = contingency_of(SCHEMA, ("sex", "age"), (0, 4))
+    question = contingency_of(PEOPLE, ("sex", "age"), (0, 4))
     rows = np.array([[0.0, np.nan], [1.0, 70.0], [np.nan, 5.0]])
     expected = np.zeros((3, 8))
     expected[1, 7] = 1
     np.testing.assert_array_equal(question.steps(rows), expected)
     assert question.total is not None
     np.testing.assert_array_equal(question.total(rows), expected.sum(axis=0))
+
+
+def test_the_tables_are_those_of_each_column_and_the_classes() -> None:
+    rng = np.random.default_rng(0)
+    records = np.column_stack([rng.uniform(-10, 110, 300), rng.integers(0, 2, 300), rng.integers(0, 3, 300)])
+    records[:9, 0] = records[5:14, 1] = records[10:19, 2] = np.nan
+    found = summed(class_marginals_of(SCHEMA, ("x", "two"), (4, 0), "kind", "l1"), records)
+    first = summed(contingency_of(SCHEMA, ("x", "kind"), (4, 0)), records[:, [0, 2]])
+    second = summed(contingency_of(SCHEMA, ("two", "kind"), (0, 0)), records[:, [1, 2]])
+    np.testing.assert_array_equal(found, np.concatenate([first, second]))

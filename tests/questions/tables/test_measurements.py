@@ -10,9 +10,8 @@ import pytest
 from discreet.core.bound import Norm
 from discreet.questions.named import question_of
 from discreet.questions.tables.domain import Domain
-from discreet.questions.tables.measurement import Contrast, Measurement
 from discreet.questions.tables.measurements import Measurements
-from discreet.questions.tables.residuals import AxisSet, Shape, cell_shares, closure, subsets
+from discreet.questions.tables.residuals import AxisSet, Contrast, Measurement, Shape, cell_shares, closure, subsets
 from discreet.schema.schema import Category, Schema
 from tests.questions.trial import Trial
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Norm
-from discreet.questions.vectors.class_moments import class_moments_of
+from discreet.questions.vectors.class_moments import class_moments_of, record_lengths_of
 from discreet.questions.vectors.coordinates import Coordinates
 from tests.questions.trial import SCHEMA, Trial, summed
 
@@ -16,7 +16,12 @@ TRIALS = {
         START,
         "b542a5846657",
         forged=[{"square": -1.0}, {"square": 1e300}, {"norm": "linf"}, {"target": "x"}],
-    )
+    ),
+    "record_lengths": Trial(
+        {"columns": ("x", "y"), "radii": (0.5, 1.0)},
+        "69aabbf72a33",
+        forged=[{"radii": ()}, {"radii": (1.0, 0.5)}, {"radii": (0.0,)}, {"radii": (float("nan"),)}, {"columns": ()}],
+    ),
 }
 
 
@@ -49,3 +54,10 @@ def test_the_bound_is_reached_and_never_exceeded(norm: Norm) -> None:
         records = np.stack(ends, axis=-1).reshape(-1, 3)
         sizes = np.linalg.norm(question.of(records), ord=1 if norm == "l1" else 2, axis=1)
         assert nearly * question.bound.radius <= sizes.max() <= question.bound.radius
+
+
+def test_each_record_is_counted_once_by_its_length() -> None:
+    """The middle, a length of 0.6, an end, a corner, a value beyond its bounds, and two records without a length."""
+    records = np.array([[50, 0.5], [86, 0.5], [50, 1], [110, 0], [200, 0.5], [np.nan, 0.5], [50, np.inf]])
+    counts = summed(record_lengths_of(SCHEMA, ("x", "y"), (0.5, 1.0)), records)
+    assert list(counts) == [1, 3, 1]

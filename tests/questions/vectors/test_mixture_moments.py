@@ -10,9 +10,17 @@ import numpy as np
 import pytest
 
 from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
 from discreet.learners.clusters.mixture import Mixture
 from discreet.questions.vectors.directed_products import on_grid
-from discreet.questions.vectors.mixture_moments import COUNT, RESIDUAL, MixturePart, mixture_moments_of
+from discreet.questions.vectors.mixture_moments import (
+    COUNT,
+    RESIDUAL,
+    MixturePart,
+    mixture_moments_of,
+    part_moments_of,
+    part_shares_of,
+)
 from tests.questions.trial import FEATURES, SCHEMA, Trial, summed
 
 FACTORS = np.array([np.eye(FEATURES) * 2, np.triu(np.full((FEATURES, FEATURES), 0.5)) + np.eye(FEATURES)])
@@ -23,6 +31,8 @@ START: dict[str, Any] = {
     "factors": FACTORS,
     "radii": np.array([0.5, 1.0]),
 }
+MIXTURE = {name: START[name] for name in ("columns", "weights", "means", "factors")}
+FORGED = [{"weights": np.array([0.0, 1.0])}, {"factors": -FACTORS}]
 TRIALS = {
     "mixture_moments": Trial(
         START,
@@ -33,7 +43,11 @@ TRIALS = {
             {"factors": -FACTORS},
             {"means": START["means"] / 3},
         ],
-    )
+    ),
+    "part_shares": Trial(MIXTURE, "467e94845cef", forged=FORGED),
+    "part_moments": Trial(
+        {**MIXTURE, "part": 1, "degree": 2}, "f83a3ef51cc2", forged=[*FORGED, {"part": 2}, {"degree": 3}]
+    ),
 }
 
 
@@ -79,3 +93,26 @@ def test_products_with_a_part_are_exact() -> None:
     rows, columns = part.inverse.tolist(), away.T.tolist()
     exact = [[sum(map(mul, map(Fraction, row), map(Fraction, column))) for column in columns] for row in rows]
     assert [[Fraction(value) for value in row] for row in (part.inverse @ away).tolist()] == exact
+
+
+def test_the_sums_are_those_of_shares_records_and_products() -> None:
+    scaled = np.random.default_rng(4).uniform(-1, 1, (300, FEATURES))
+    records = np.vstack([np.array([50.0, 0.5, 0.0]) + np.array([60.0, 0.5, 1e48]) * scaled, [[np.nan] * FEATURES]])
+    own, u = shares(scaled), scaled / np.sqrt(FEATURES)
+    np.testing.assert_allclose(summed(part_shares_of(SCHEMA, **MIXTURE), records), own.sum(axis=0), rtol=1e-3)
+    for part in range(2):
+        found = [summed(part_moments_of(SCHEMA, **MIXTURE, part=part, degree=degree), records) for degree in (1, 2)]
+        np.testing.assert_allclose(found[0], own[:, part] @ u, atol=2e-2)
+        products = (u * own[:, [part]]).T @ u
+        np.testing.assert_allclose(found[1], products[np.triu_indices(FEATURES)], atol=2e-2)
+
+
+def test_sensitivities_are_those_of_the_repaired_algorithm() -> None:
+    """Of sums, where a record is replaced: 2 in l1 and sqrt(2) in l2 for shares, 2 for means, sqrt(2) for products."""
+    replaced = Neighbors.REPLACE
+    counts = part_shares_of(SCHEMA, **MIXTURE)
+    np.testing.assert_allclose(counts.bound.sensitivity("l1", 2, replaced), 2, rtol=1e-6)
+    np.testing.assert_allclose(counts.bound.sensitivity("l2", 2, replaced), np.sqrt(2), rtol=1e-6)
+    for degree, reach in ((1, 2.0), (2, np.sqrt(2))):
+        question = part_moments_of(SCHEMA, **MIXTURE, part=0, degree=degree)
+        np.testing.assert_allclose(question.bound.sensitivity("l2", question.size, replaced), reach, rtol=1e-4)

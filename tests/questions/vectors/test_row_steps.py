@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.questions.vectors.row_steps import RowSteps, StepRows
+from discreet.questions.vectors.row_steps import SLICE, RowSteps, StepRows, by_slices
 from discreet.schema.schema import Number, Schema
 from discreet.trust.sources.columns.decoding import bounded
 
@@ -37,3 +37,16 @@ def test_squares_and_multiples_are_those_of_each_row_however_many_columns() -> N
         np.testing.assert_array_equal(rows.squares(), np.square(steps[:, :columns]).sum(axis=1))
         rows.multiply(factors)
         np.testing.assert_array_equal(rows.steps, np.rint(steps[:, :columns] * factors[:, None]))
+
+
+def test_every_row_is_in_one_slice_and_none_is_longer_than_the_cache() -> None:
+    seen: list[int] = []
+
+    def total(records: np.ndarray) -> np.ndarray:
+        seen.append(records.size)
+        return np.asarray(records.sum(axis=0))
+
+    records = np.arange(3.0 * SLICE).reshape(-1, 3)
+    np.testing.assert_array_equal(by_slices(total, 3, 3)(records), records.sum(axis=0))
+    assert max(seen) <= SLICE
+    assert by_slices(total, 3, 3)(records[:0]).tolist() == [0.0] * 3

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting import epsilon
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.errors import ParameterError
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.gram_sums import GramSums

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.noise.deterministic import DeterministicBits

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_triangular, toeplitz
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import GaussianLoss

@@ -16,7 +16,7 @@ import pytest
 from scipy import signal
 from scipy.linalg import solve_triangular, toeplitz
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError

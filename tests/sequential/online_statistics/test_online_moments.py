@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -19,8 +19,8 @@ from discreet.core.neighbors import Neighbors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential import OnlineMoments, OnlineQuantiles, resume_stream, save_stream
 from discreet.sequential.online_statistics.online_statistic import OnlineStatistic
 from tests.sequential.trial import OnlineTrial, opened

@@ -10,7 +10,7 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.sequential import OnlineQuantiles
 from tests.sequential.trial import OnlineTrial, opened
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError

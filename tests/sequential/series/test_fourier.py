@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
@@ -23,12 +23,12 @@ from discreet.questions.series.fourier import FourierBasis, fourier_of_events, f
 from discreet.schema.dates import Date
 from discreet.schema.schema import Number, Schema
 from discreet.sequential import series_of_events, series_of_people
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 READ_ELSEWHERE = {
     "series_of_people": "its columns are read as those of statistics",
@@ -234,7 +234,7 @@ def test_frequencies_chosen_by_the_data_give_a_person_away_and_a_paid_choice_doe
     """Thirty people whose best number of frequencies changes with one of them, and so the length of the release.
 
     A noise of epsilon 1 is said to be on it. The audit of the choice by a mechanism is that of `SpectrumTails`, whose
-    sensitivity `tests/questions/series/test_spectrum_tails.py` tries, and of `PermuteAndFlip`.
+    sensitivity `tests/questions/series/test_fourier.py` tries, and of `PermuteAndFlip`.
     """
     basis = FourierBasis(9, 5)
     for size in np.arange(10.0, 13.0, 0.1):  # the public knowledge of an adversary: all people but one

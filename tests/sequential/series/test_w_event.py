@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit.verdict import judged
+from discreet.audit.trial import judged
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError

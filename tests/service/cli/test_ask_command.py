@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.service.cli.ask_command import statistics
+from discreet.query.words import sayable
 from discreet.service.cli.command import MISTAKE, NO_LEDGER, OVER_BUDGET, UNWRITTEN, main
 
 SCHEMA = """
@@ -137,8 +137,8 @@ def test_an_account_pays_until_it_is_empty(people: list[str], tmp_path: Path) ->
 
 
 def test_every_statistic_can_be_asked() -> None:
-    assert {"mean", "histogram", "t_test", "covariance", "key_counts", "grouped"} <= set(statistics())
-    assert not {"PrivateData", "plan", "sample_and_aggregate"} & set(statistics())
+    assert {"mean", "histogram", "t_test", "covariance", "key_counts", "grouped"} <= set(sayable())
+    assert not {"PrivateData", "plan", "sample_and_aggregate"} & set(sayable())
 
 
 def test_what_is_missing_is_named(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,8 +20,8 @@ from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
 from discreet.ledger.chain import BEFORE_ALL, seal
+from discreet.ledger.ledger_view import show
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.statement import show
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Number, Schema
 from discreet.service.cli.command import main, parser

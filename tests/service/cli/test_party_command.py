@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import UNTOUCHED
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
 from discreet.questions.tables.contingency import contingency_of
 from discreet.service.cli import party_command
 from discreet.service.cli.command import main
@@ -203,7 +203,7 @@ def test_a_key_is_its_owners_alone_and_a_card_holds_no_secret(folder: Path) -> N
     if os.name == "posix":
         assert (folder / "north.key").stat().st_mode & 0o777 == 0o600
     assert b"PRIVATE" not in (folder / "north.card").read_bytes()
-    assert Card((folder / "north.card").read_bytes()) == Card.of(read_identity("north.key"))
+    assert PartyCertificate((folder / "north.card").read_bytes()) == PartyCertificate.of(read_identity("north.key"))
 
 
 def test_what_is_printed_says_what_to_do_next(tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:

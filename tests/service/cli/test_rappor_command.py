@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.local.rappor.client import RapporClient, client_secret
-from discreet.local.rappor.permanent import SecretMemo
+from discreet.local.rappor.permanent_memo import SecretMemo
+from discreet.local.rappor.rappor_client import RapporClient, client_secret
 from discreet.service.cli.command import main
 from discreet.service.cli.rappor_command import read_params
 

@@ -26,8 +26,8 @@ from discreet.local import wire_client
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.protocol import randomizer_of
 from discreet.local.report_store import Acknowledged, Envelope, ReportStore
-from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.system_bits import system_bits
 from discreet.service.cli.command import main
 from discreet.service.collector import collector
 from discreet.service.collector.collector import Collector, envelopes

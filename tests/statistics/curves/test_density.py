@@ -17,6 +17,9 @@ from discreet.statistics.curves.density import density
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.kernel_density import kernel_density
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 SCHEMA = Schema({"stay": Number(0, 100), "cost": Number(-1, 1), "ward": Category(("a", "b"))})
 rng = np.random.default_rng(8)
@@ -157,7 +160,7 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     mistakes: list[Callable[[PrivateData], Any]] = [
         lambda data: density(data, "ward", epsilon=2.0),
         lambda data: density(data, "shoe", epsilon=2.0),
-        lambda data: density(data, 7, epsilon=2.0),  # type: ignore[arg-type]
+        lambda data: density(data, 7, epsilon=2.0),  # type: ignore[call-overload]
         lambda data: density(data, ("stay", "stay"), epsilon=2.0),
         lambda data: density(data, "stay", bins=0, epsilon=2.0),
         lambda data: density(data, "stay", bins=2**15, epsilon=2.0),
@@ -168,7 +171,7 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         lambda data: density(STAYS, epsilon=2.0),
         lambda data: density(STAYS, bounds=(1, 0), epsilon=2.0),
         lambda data: density(STAYS, bounds=(0, np.nan), epsilon=2.0),
-        lambda data: density(STAYS, bounds=3, epsilon=2.0),  # type: ignore[arg-type]
+        lambda data: density(STAYS, bounds=3, epsilon=2.0),  # type: ignore[call-overload]
         lambda data: density(STAYS, ("a", "b"), bounds=(0, 1), epsilon=2.0),
         lambda data: density(np.zeros((2, 2, 2)), bounds=(0, 1), epsilon=2.0),
     ]

@@ -18,6 +18,9 @@ from discreet.questions.tables.tree import Tree
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.curves.distribution import MOST_BINS, Distribution, distribution
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 SCHEMA = Schema({"stay": Number(0, 100), "ward": Category(("a", "b"))})
 rng = np.random.default_rng(8)

@@ -24,6 +24,9 @@ from discreet.statistics.curves.density import density
 from discreet.statistics.curves.kernel_density import KernelDensity, kernel_density
 from discreet.statistics.curves.smoother import FLAT, GAUSSIAN, multipliers, risks
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4}, {"bandwidth": [0.0, -1.0, "wide"], "noise": ["none"]})
 
 SCHEMA = Schema({"stay": Number(0, 100), "cost": Number(-1, 1), "size": Number(0, 1), "ward": Category(("a", "b"))})
 rng = np.random.default_rng(8)
@@ -310,10 +313,10 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         lambda data: kernel_density(data, "stay", bandwidth=1e-5, epsilon=2.0),
         lambda data: kernel_density(data, "stay", bandwidth=1.0, bins=5, epsilon=2.0),
         lambda data: kernel_density(data, "stay", bins=2**16, epsilon=2.0),
-        lambda data: kernel_density(data, "stay", expected_size=2.5, epsilon=2.0),  # type: ignore[arg-type]
+        lambda data: kernel_density(data, "stay", expected_size=2.5, epsilon=2.0),  # type: ignore[call-overload]
         lambda data: kernel_density(data, "stay", noise="process", epsilon=2.0),
         lambda data: kernel_density(data, "stay", noise="process", bandwidth=5.0, epsilon=2.0),
-        lambda data: kernel_density(data, "stay", noise="none", epsilon=2.0),  # type: ignore[arg-type]
+        lambda data: kernel_density(data, "stay", noise="none", epsilon=2.0),  # type: ignore[call-overload]
         lambda data: kernel_density(data, "stay", confidence=1.0, epsilon=2.0),
         lambda data: kernel_density(data, "stay", epsilon=3.0),
         lambda data: kernel_density(np.zeros((5, 4)), bounds=(0, 1), epsilon=2.0),

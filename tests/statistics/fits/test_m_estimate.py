@@ -25,6 +25,9 @@ from discreet.statistics.fits.m_estimate import MEstimate, m_estimate, m_estimat
 from discreet.statistics.fits.perturbed_histogram import perturbed_histogram
 from discreet.statistics.tables.contingency import contingency
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4}, {"loss": ["nobody"]})
 
 SCHEMA = Schema(
     {"y": Number(0, 100), "x": Number(-5, 5), "z": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()}
@@ -369,11 +372,11 @@ MISTAKES: list[Callable[[PrivateData], Any]] = [
     lambda data: m_estimate(data, ["y"], lambda theta, points: points, start=1.0),
     lambda data: m_estimate(data, ["y"], lambda theta, points: np.nan * points[:, 0], start=1.0),
     lambda data: m_estimate(data, ["y"], bins=0),
-    lambda data: m_estimate(data, ["y"], bins="many"),  # type: ignore[arg-type]
+    lambda data: m_estimate(data, ["y"], bins="many"),  # type: ignore[call-overload]
     lambda data: m_estimate(data, ["y"], bins={"x": 3}),
     lambda data: m_estimate(data, ["y", "x", "z"], bins=500),
     lambda data: m_estimate(data, ["y"], expected_size=0),
-    lambda data: m_estimate(data, ["y"], expected_size=2.5),  # type: ignore[arg-type]
+    lambda data: m_estimate(data, ["y"], expected_size=2.5),  # type: ignore[call-overload]
     lambda data: m_estimate(data, ["y"], confidence=95),
     lambda data: m_estimate(data, ["y"], epsilon=-1.0),
     lambda data: m_estimate(data, ["y"], epsilon=100.0),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.audit.verdict import Verdict, judged
+from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Records
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError
@@ -19,11 +19,16 @@ from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.noise import dealing
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Category, Number, Schema
-from discreet.statistics.fits.robust_fit import RobustRegression
-from discreet.statistics.fits.robust_regression import robust_regression
+from discreet.statistics.fits.robust_regression import RobustRegression, robust_regression
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial(
+    {"target": "y", "columns": ("x",), "blocks": 2},
+    {"blocks": [0], "deals": [0], "max_iter": [0, 3], "target": ["nobody", "x", "kind", 7]},
+)
 
 SLOPES = np.array([0.5, -0.3, 0.2, 0.0, 0.1])
 NOISE = 0.05

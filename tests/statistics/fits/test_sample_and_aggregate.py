@@ -20,7 +20,13 @@ from discreet.schema.schema import Schema
 from discreet.statistics.fits.sample_and_aggregate import sample_and_aggregate
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
+from tests.statistics.trial import StatisticTrial
 from tests.trust.isolation.unfiltered import unfiltered
+
+TRIAL = StatisticTrial(
+    {"function": np.mean, "lower": 0.0, "upper": 1.0, "blocks": 2, "seconds": 0.6},
+    {"blocks": [0], "deals": [0], "seconds": [0.0, -1.0], "lower": [float("nan"), 5.0, "low"]},
+)
 
 __all__ = ["unfiltered"]
 SCHEMA = Schema.numeric(0.0, 10.0, 2)

@@ -14,8 +14,7 @@ from discreet.core.events import ApproximateLoss, LaplaceLoss
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Schema
-from discreet.statistics.fits.robust_fit import RobustRegression
-from discreet.statistics.fits.robust_regression import Method, robust_regression
+from discreet.statistics.fits.robust_regression import Method, RobustRegression, robust_regression
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
 

@@ -16,6 +16,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.tables.domain import Domain
+from discreet.releases.ask import Released
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import Spread
 from discreet.schema.schema import Category, Number, Schema, Text
@@ -48,7 +49,7 @@ def drawn(rng: np.random.Generator, records: int, spread: Spread, sex: Array = S
     else:
         noise = rng.normal(scale=spread.stddev, size=counts.shape)
     receipt: Any = None
-    return ContingencyTable.of(DOMAIN, (counts + np.rint(noise)).astype(np.float64), spread, receipt)
+    return ContingencyTable.of(DOMAIN, Released((counts + np.rint(noise)).astype(np.float64), spread, receipt))
 
 
 def rejections(records: int, spread: Spread, runs: int) -> np.ndarray:
@@ -123,7 +124,7 @@ def released(rng: np.random.Generator, records: int, spread: Spread, summed: int
     scale, counts = spread.stddev / np.sqrt(2), rng.multinomial(records, RARELY)
     noise = np.rint(rng.laplace(scale=scale, size=(summed, 10))).sum(axis=0)
     domain, receipt = Domain.of(CELLS, ("cell",), (0,)), None
-    return ContingencyTable.of(domain, counts + noise, spread, receipt, summed=summed)  # type: ignore[arg-type]
+    return ContingencyTable.of(domain, Released(counts + noise, spread, receipt), summed=summed)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -196,7 +197,7 @@ def test_without_noise_it_is_the_chi_square_test() -> None:
     """Simulated p-values have a deviation below 0.007; those of the asymptotic law are close at such counts."""
     counts = np.array([[420.0, 300.0, 130.0], [580.0, 500.0, 170.0]])
     receipt: Any = None
-    table = ContingencyTable.of(DOMAIN, counts, Spread(Laplace(), 1e-5), receipt)
+    table = ContingencyTable.of(DOMAIN, Released(counts, Spread(Laplace(), 1e-5), receipt))
     found = independence_of(table)
     plain = stats.chi2_contingency(counts, correction=False)
     assert found.statistic == pytest.approx(plain.statistic, rel=1e-4)

@@ -21,6 +21,14 @@ from discreet.releases.test_result import TestResult
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.hypotheses.t_test import t_test, two_sample_t_test
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIALS = {
+    "t_test": StatisticTrial(hostile={"mean": [-21.0, 1e9]}),
+    "two_sample_t_test": StatisticTrial(
+        {"by": "kind", "groups": ("a", "b")}, {"groups": [("a", "nobody"), ("a",), ("a", "a")]}, arrays=False
+    ),
+}
 
 SCHEMA = Schema({"x": Number(0.0, 100.0), "group": Category(("a", "b", "c"))})
 relations = pytest.mark.parametrize("neighbors", list(Neighbors))

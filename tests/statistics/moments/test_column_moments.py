@@ -17,7 +17,7 @@ from discreet.questions.question import BoundedSum
 from discreet.releases.figure import Figure
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.column_moments import Moments, bernstein_shares
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 NUMBER = Number(-10.0, 30.0)
 SCHEMA = Schema({"x": NUMBER})

@@ -23,6 +23,9 @@ from discreet.statistics.moments.pair_table import PairTable
 from discreet.statistics.moments.products import Pair
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.statistics.trial import StatisticTrial
+
+TRIALS = {name: StatisticTrial({"radius": 1.0}, {"radius": [0.0, -1.0]}) for name in ("covariance", "correlation")}
 
 SCHEMA = Schema({"x": Number(-10, 10), "y": Number(0, 100), "z": Number(-3e6, 1e6), "kind": Category(("a", "b"))})
 SCHEMA_OF_NUMBERS = Schema({"x": Number(-10, 10), "y": Number(0, 100), "z": Number(-3e6, 1e6)})

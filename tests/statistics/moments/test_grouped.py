@@ -18,14 +18,16 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.releases.spread import Spread
 from discreet.releases.table import Table
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.grouped import _share_errors, grouped
 from discreet.statistics.moments.mean import mean
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"by": "kind"}, arrays=False)
 
 GROUPS = ("small", "large", "empty", "low")
 SCHEMA = Schema({"ward": Category(GROUPS), "stay": Number(-10, 50)})

@@ -29,6 +29,9 @@ from discreet.trust.exact_sum import exact_sum
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.file import File
 from discreet.trust.sources.matrix import Matrix
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"radius": 1.0}, {"radius": [0.0, -1.0]})
 
 rng = np.random.default_rng(0)
 SCHEMA = Schema({"a": Number(-3, 5), "b": Number(0, 1e-3), "c": Number(-2e9, -1e9)})

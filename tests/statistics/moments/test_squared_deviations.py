@@ -20,7 +20,7 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.squared_deviations import squared_deviations_of, squares_between
+from discreet.questions.columns.moments import squared_deviations_of, squares_between
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
@@ -33,7 +33,7 @@ from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.squared_deviations import SquaredDeviations, centre_share
 from discreet.statistics.moments.variance import variance
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 NUMBER = Number(-10.0, 30.0)
 SCHEMA = Schema({"x": NUMBER})
@@ -96,7 +96,7 @@ def test_no_record_exceeds_the_bound_and_clipping_never_acts(centre: float, degr
 @pytest.mark.parametrize("size", [1000, 10_000, 1_000_000])
 def test_the_centre_s_share_is_close_to_the_best(size: int) -> None:
     """Against a search, at epsilon 1: within 2 % of the least noise."""
-    of = ColumnOf(private(np.zeros(size), 0), "x")
+    of = ColumnOf(private(np.zeros(size), 0), "x", budget=Budget(1.0))
 
     def noise(share: float) -> float:
         return float(1 / (1 - share) ** 2 + 10 / (size**2 * share**4))

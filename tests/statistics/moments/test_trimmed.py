@@ -13,11 +13,14 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.cuts import trimmed_of, winsorized_of
+from discreet.questions.columns.total import trimmed_of, winsorized_of
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.trimmed import CutEstimate, trimmed_mean, winsorized_mean
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIALS = {name: StatisticTrial(hostile={"trim": [0.0, 0.5, -0.1]}) for name in ("trimmed_mean", "winsorized_mean")}
 
 VALUES = np.random.default_rng(0).normal(50, 10, 5000)
 SCHEMA = Schema({"x": Number(-1e6, 1e6)})

@@ -16,13 +16,16 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.vectors.coordinate_records import CoordinateRecords
+from discreet.questions.vectors.directed_products import CoordinateRecords
 from discreet.schema.schema import Schema
 from discreet.statistics.moments.sketched_variances import SketchedVariances
 from discreet.statistics.moments.variance_sketch import variance_sketch
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"radius": 1.0}, {"radius": [0.0, -1.0], "projections": [0, 2, 2**60]})
 
 BUDGET = Budget(2.0, 1e-5)
 RUNS = 150

@@ -13,13 +13,16 @@ from discreet.core.errors import DiscreetError
 from discreet.display.digits import exact
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.columns.magnitudes import magnitude_edges, magnitudes_of
+from discreet.questions.columns.column_cells import magnitude_edges, magnitudes_of
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.ranks.bounds import bounds
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial(hostile={"least": [0.0, -1.0]})
 
 INCOMES = np.random.default_rng(0).lognormal(10, 0.5, 20_000)
 

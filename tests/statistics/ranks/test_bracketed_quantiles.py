@@ -23,7 +23,7 @@ def brackets(number: float, *, rows: int = 1, neighbors: Neighbors = Neighbors.A
 def test_intervals_hold_as_often_as_they_say_and_not_much_more(neighbors: Neighbors) -> None:
     values, runs = np.random.default_rng(1).gamma(2.0, 100.0, 4000).clip(0, 1000), 400
     wanted = brackets(4000.0, neighbors=neighbors)
-    released = wanted.mechanism.release(Records(values[:, None], 1, neighbors, (runs,)), DeterministicBits(3))
+    released = wanted.mechanism.release(Records(values[:, None], 1, neighbors, copies=(runs,)), DeterministicBits(3))
     truth = np.quantile(values, LEVELS, method="inverted_cdf")
     ends = [wanted.read(one).ends for one in released]
     held = np.mean([(end[0] <= truth) & (truth <= end[1]) for end in ends if end is not None], axis=0)

@@ -16,7 +16,7 @@ from discreet.questions.rows_per_unit import CrowdedUnits, LimitScores
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.ranks.choose_rows import choose_rows
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame

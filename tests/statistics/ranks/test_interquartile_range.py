@@ -19,6 +19,9 @@ from discreet.statistics.ranks.interquartile_range import interquartile_range, s
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.statistics.trial import StatisticTrial
+
+TRIALS = {"stable_interquartile_range": StatisticTrial(hostile={"ratio": [1.0, 0.5]})}
 
 VALUES = np.random.default_rng(0).normal(50, 10, 5000)
 EXACT = float(np.subtract(*np.quantile(VALUES, [0.75, 0.25])))

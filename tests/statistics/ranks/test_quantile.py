@@ -31,6 +31,9 @@ from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.statistics.trial import StatisticTrial
+
+TRIALS = {"quantile": StatisticTrial(hostile={"q": [-0.1, 1.1, []], "step": [0.0, -1.0]})}
 
 AGES = np.random.default_rng(0).gamma(8, 5, 4000)
 METHODS: tuple[Any, ...] = ("records", "tree")
@@ -147,8 +150,8 @@ def test_a_quantile_is_near_the_exact_one() -> None:
 
 def test_the_interval_of_one_quantile_costs_a_tenth_of_its_error_at_most() -> None:
     """The error of the exponential mechanism is inversely proportional to its epsilon."""
-    of = ColumnOf(data(AGES, 0, Budget(1.0)), "x")
-    alone, with_ends = (QuantileRequest(of, (0.5,), one, False, None, Budget(1.0)).way for one in (None, 0.95))
+    of = ColumnOf(data(AGES, 0, Budget(1.0)), "x", budget=Budget(1.0))
+    alone, with_ends = (QuantileRequest(of, (0.5,), one, False, None).way for one in (None, 0.95))
     assert with_ends.parts[1].epsilon >= alone.parts[0].epsilon / 1.1
 
 
@@ -271,7 +274,7 @@ MISTAKES: list[Callable[[PrivateData], Any]] = [
     lambda private: quantile(private, "x", 0.5, confidence=1.0),
     lambda private: quantile(private, "x", 0.5, step=0.0),
     lambda private: quantile(private, "x", 0.5, step=0.3),
-    lambda private: quantile(private, "x", 0.5, method="magic"),  # type: ignore[arg-type]
+    lambda private: quantile(private, "x", 0.5, method="magic"),  # type: ignore[call-overload]
     lambda private: quantile(private, "x", 0.5, bounds=(0, 1)),
     lambda private: quantile(private, "x", 0.5, epsilon=0.0),
     lambda private: quantile(private, "x", 0.5, epsilon=3.0),
@@ -319,7 +322,6 @@ def test_a_public_number_shows_when_a_tree_is_closer(neighbors: Neighbors, numbe
     budget = Budget(0.3)
     data = PrivateData.of(np.zeros((number, 1)), Schema({"x": Number(0, 100)}), budget, neighbors=neighbors)
     several = tuple(np.arange(1, shares + 1) / (shares + 1))
-    assert isinstance(QuantileRequest(ColumnOf(data, "x"), several, None, False, None, budget).way, way)
-    assert isinstance(
-        QuantileRequest(ColumnOf(data, "x"), several, None, False, None, budget, "records").way, ByRecords
-    )
+    of = ColumnOf(data, "x", budget=budget)
+    assert isinstance(QuantileRequest(of, several, None, False, None).way, way)
+    assert isinstance(QuantileRequest(of, several, None, False, None, "records").way, ByRecords)

@@ -15,10 +15,14 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.tables.domain import MOST_CELLS, Domain
+from discreet.releases.ask import Released
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 SCHEMA = Schema({"sex": Category(("f", "m")), "age": Number(0, 90), "ward": Category(("a", "b", "c")), "note": Text()})
 rng = np.random.default_rng(3)
@@ -143,7 +147,7 @@ def test_for_a_population_an_interval_holds_the_expected_counts() -> None:
     means, draw, hits = np.geomspace(0.05, 2000, 18), np.random.default_rng(1), []
     for _ in range(400):
         counts = draw.poisson(means).astype(np.float64) + np.rint(draw.laplace(scale=1.0, size=18))
-        low, high = ContingencyTable.of(domain, counts, spread, receipt, population=True).interval
+        low, high = ContingencyTable.of(domain, Released(counts, spread, receipt), population=True).interval
         hits.append((low <= means) & (means <= high))
     assert 0.93 <= np.mean(hits) <= 0.99
     assert np.mean(hits, axis=0).min() > 0.9

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, Dangling, NotPermitted, ParameterError
+from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError, UncommittedCharge
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
@@ -19,7 +19,7 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 from tests.conformance.forks import in_a_fork
 
 SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})
@@ -136,7 +136,7 @@ def test_a_conversation_that_broke_off_stays_paid_and_is_not_given_again(tmp_pat
         talk.ask({"weight": (0, 40)})
     with pytest.raises(NotPermitted, match="not open"):
         talk.ask({"age": (0, 40)})
-    with pytest.raises(Dangling), Conversation(data, ("age",), bins=8, key="talk"):
+    with pytest.raises(UncommittedCharge), Conversation(data, ("age",), bins=8, key="talk"):
         pass
 
 

@@ -21,6 +21,9 @@ from discreet.statistics.tables.cube import CuboidLattice, cube, cuboids
 from discreet.statistics.tables.marginals import Marginals
 from discreet.statistics.tables.strategy import Targets, candidates
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 SCHEMA = Schema({"sex": Category(("f", "m")), "age": Number(0, 100), "ward": Category(tuple("abcde"))})
 COLUMNS = ("sex", "age", "ward")

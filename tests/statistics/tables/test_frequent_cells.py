@@ -22,7 +22,10 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.frequent_cells import FrequentCells, frequent_cells, threshold_of
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 NAMES = tuple(f"c{i}" for i in range(14))
 SCHEMA = Schema({**dict.fromkeys(NAMES, Category(tuple("0123456789"))), "x": Number(0, 1), "note": Text()})

@@ -16,6 +16,9 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.histogram import histogram, quantile_of
 from discreet.statistics.tables.key_counts import key_counts
 from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 SCHEMA = Schema({"age": Number(0, 100), "sex": Category(("f", "m")), "town": Text()})
 rng = np.random.default_rng(0)

@@ -19,7 +19,10 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.marginals import Marginals, marginals
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4})
 
 NAMES = tuple("abcdefg")
 YES = Category(("yes", "no"))

@@ -12,9 +12,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.questions.tables.domain import Domain
-from discreet.questions.tables.measurement import Measurement
 from discreet.questions.tables.measurements import Measurements
-from discreet.questions.tables.residuals import Shape
+from discreet.questions.tables.residuals import Measurement, Shape
 from discreet.schema.schema import Category, Schema
 from discreet.statistics.tables.strategy import NORMS, Strategy, Targets, ways_of
 from discreet.trust.private_data import PrivateData

@@ -16,7 +16,10 @@ from discreet.questions.tables.domain import Domain
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.workload import workload
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"bins": 4}, {"queries": ["all", [3]], "max_iter": [0]})
 
 SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m")), "smokes": Category(("yes", "no"))})
 RECORDS = 4000

@@ -21,14 +21,10 @@ import pytest
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.trust.isolation import isolated as isolation
-from discreet.trust.isolation.block_server import BlockServer
-from discreet.trust.isolation.isolated import check_isolation, isolated, processors
-from discreet.trust.isolation.job import Job
-from discreet.trust.isolation.page import Page
-from discreet.trust.isolation.rehearsal import rehearsed
-from discreet.trust.isolation.shipment import Shipment
-from discreet.trust.isolation.system_calls import CALLS, filter_program
-from discreet.trust.isolation.walls import loaded
+from discreet.trust.isolation.isolated import BlockServer, check_isolation, isolated, processors
+from discreet.trust.isolation.job import Job, Page, Shipment
+from discreet.trust.isolation.rehearsed import rehearsed
+from discreet.trust.isolation.walls import CALLS, filter_program, loaded
 from tests.trust.isolation import hostile
 from tests.trust.isolation.hostile import FAILS, MARK, WAYS, errors_of, misbehaves, tries_all_ways
 from tests.trust.isolation.unfiltered import obstacle, unfiltered
@@ -39,6 +35,31 @@ BLOCK = np.zeros((3, 2))
 PROBES = {335, 336}  # of the kernel's own tracing; anybody else is killed
 NUMBERS = {call.name: call.numbers[platform.machine() == "aarch64"] for call in CALLS}
 OTHERS = sorted(set(range(1024)) - PROBES - set(NUMBERS.values()))
+ORPHAN = """
+import sys
+sys.path.append({!r})
+import numpy as np
+from tests.trust.isolation.test_isolated import job
+from tests.trust.isolation.hostile import loops
+from discreet.trust.isolation.job import Page
+from discreet.trust.isolation.rehearsed import rehearsed
+from discreet.trust.isolation.isolated import BlockServer
+server = BlockServer(job(loops))
+server.start(Page(np.zeros((1, 1)), 1))
+print(server.process.pid, flush=True)
+import os, signal
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+MOVE = "from discreet.trust.isolation.walls import move_out; raise SystemExit(not move_out())"
+COMMON = """
+import numpy as np
+from discreet.trust.isolation.rehearsed import rehearsed
+def many(rows):
+    line, curve = np.linalg.lstsq(rows[:, 1:], rows[:, 0])[0], np.polyfit(rows[:, 0], rows[:, 1], 2)
+    odd = [np.median(rows), np.nanmedian(rows), np.percentile(rows, 30), np.histogram(rows)[0][0], np.cov(rows.T)[0, 0]]
+    return [*odd, np.ma.median(rows), np.fft.fft(rows).real.sum(), np.linalg.svd(rows)[1][0], *line, *curve]
+assert len(rehearsed(many, np.arange(12.0).reshape(6, 2) ** 2, seconds=2.0)) == 12
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -210,23 +231,6 @@ def test_what_runs_on_is_killed_with_its_slot() -> None:
     assert counted[-1] == counted[-2] > 0
 
 
-ORPHAN = """
-import sys
-sys.path.append({!r})
-import numpy as np
-from tests.trust.isolation.test_isolated import job
-from tests.trust.isolation.hostile import loops
-from discreet.trust.isolation.page import Page
-from discreet.trust.isolation.rehearsal import rehearsed
-from discreet.trust.isolation.block_server import BlockServer
-server = BlockServer(job(loops))
-server.start(Page(np.zeros((1, 1)), 1))
-print(server.process.pid, flush=True)
-import os, signal
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
 def test_a_session_dies_with_whoever_started_it() -> None:
     done = subprocess.run([sys.executable, "-c", ORPHAN.format(os.getcwd())], capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL
@@ -269,24 +273,10 @@ def looks_around(block: Array) -> list[float]:
     return [os.path.exists(hostile.__file__), os.path.exists("/proc/self"), os.path.exists("/etc"), os.getppid() != 1]
 
 
-MOVE = "from discreet.trust.isolation.walls import move_out; raise SystemExit(not move_out())"
-
-
 def test_where_there_are_name_spaces_the_weaker_form_hides_files_and_processes_too() -> None:
     if subprocess.run([sys.executable, "-c", MOVE], check=False).returncode:
         pytest.skip("the system gives nobody name spaces of their own")
     assert isolated(looks_around, [BLOCK], 4, SLOT, "process")[0].tolist() == [0.0, 0.0, 0.0, 0.0]  # type: ignore[union-attr]
-
-
-COMMON = """
-import numpy as np
-from discreet.trust.isolation.rehearsal import rehearsed
-def many(rows):
-    line, curve = np.linalg.lstsq(rows[:, 1:], rows[:, 0])[0], np.polyfit(rows[:, 0], rows[:, 1], 2)
-    odd = [np.median(rows), np.nanmedian(rows), np.percentile(rows, 30), np.histogram(rows)[0][0], np.cov(rows.T)[0, 0]]
-    return [*odd, np.ma.median(rows), np.fft.fft(rows).real.sum(), np.linalg.svd(rows)[1][0], *line, *curve]
-assert len(rehearsed(many, np.arange(12.0).reshape(6, 2) ** 2, seconds=2.0)) == 12
-"""
 
 
 def test_what_numpy_loads_late_is_there() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.core.errors import NotPermitted
 from discreet.trust.isolation import isolated
-from discreet.trust.isolation.block_server import BlockServer
+from discreet.trust.isolation.isolated import BlockServer
 from discreet.trust.isolation.job import Job
 
 

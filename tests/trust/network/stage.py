@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
@@ -52,8 +52,8 @@ def identity(name: str) -> Identity:
 
 @cache
 def federation(threshold: int = 3, names: Sequence[str] = NAMES) -> Federation:
-    cards = tuple(Card.of(identity(name)) for name in names)
-    return Federation(cards, Card.of(identity("server")), threshold, SCHEMA)
+    cards = tuple(PartyCertificate.of(identity(name)) for name in names)
+    return Federation(cards, PartyCertificate.of(identity("server")), threshold, SCHEMA)
 
 
 def party(name: str, **options: Any) -> Party:

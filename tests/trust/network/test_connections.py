@@ -23,10 +23,9 @@ from discreet.core.neighbors import Neighbors
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.network.background import Closed
-from discreet.trust.network.connections import Connections
+from discreet.trust.network.connections import Connections, Remote
 from discreet.trust.network.link import Link, called
 from discreet.trust.network.listener import Listener, listening
-from discreet.trust.network.remote import Remote
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.network.stage import (
     HEADS,
@@ -45,6 +44,7 @@ from tests.trust.network.stage import (
 )
 
 ALL = heads_of(*NAMES)
+OTHERS: set[threading.Thread] = set()
 
 
 @pytest.fixture
@@ -64,9 +64,6 @@ def addresses(playing: dict[str, Playing]) -> list[str]:
 
 def total(trust: SecureSum) -> float:
     return counted(in_time(lambda: trust.ask(HEADS, NOISE)))
-
-
-OTHERS: set[threading.Thread] = set()
 
 
 @pytest.fixture(autouse=True)

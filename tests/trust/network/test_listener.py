@@ -16,7 +16,7 @@ import pytest
 import discreet.trust.network.link as link_module
 import discreet.trust.network.listener as listener_module
 from discreet.crypto.identity import Identity
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.trust.network.link import Link, called, host_and_port
 from discreet.trust.network.listener import Listener, listening
 from tests.trust.network.stage import LONG, federation, identity

@@ -12,10 +12,10 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import BadSignature, Disagreement, Malformed, OutOfOrder, ProtocolError, UnknownParty
 from discreet.crypto.messages import Message, Signed
+from discreet.trust.network.connections import LONGEST_HELLO, Remote
 from discreet.trust.network.link import LONGEST_CALL
-from discreet.trust.network.remote import LONGEST_HELLO, Remote
 from discreet.trust.party import HELLO, REFUSAL
-from discreet.trust.party_channel import Refused
+from discreet.trust.round import Refused
 from tests.trust.network.stage import federation, identity, party
 
 MOST = 1 << 20

@@ -11,10 +11,9 @@ import pytest
 import discreet.trust.network.serving as serving_module
 from discreet.core.neighbors import Neighbors
 from discreet.crypto.errors import TooFewSurvivors
-from discreet.crypto.framing import labelled
 from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.masked_sum.terms import UsedRounds
-from discreet.crypto.messages import Message, Signed
+from discreet.crypto.messages import Message, Signed, labelled
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call

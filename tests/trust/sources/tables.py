@@ -20,8 +20,7 @@ import pyarrow.parquet
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import RECORD, Unit
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Number, Schema, Text

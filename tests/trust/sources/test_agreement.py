@@ -22,8 +22,8 @@ from discreet.schema.dates import Date, Datetime
 from discreet.schema.schema import Boolean, Number, Schema
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.source_of import source_of
 from tests.trust.sources.tables import (
     FORMS,
     NUMBERS,

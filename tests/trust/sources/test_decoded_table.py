@@ -12,8 +12,7 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Number, Schema

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from discreet.core.neighbors import RECORD, Unit
 from discreet.schema.schema import Category, Number, Schema, Text
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema(
     {

@@ -29,9 +29,9 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.pooled import unit_rows
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.source_of import source_of
 from tests.trust.sources.tables import (
     COST,
     FORMS,

@@ -23,9 +23,9 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.file import File
-from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.query import Query, postgres_table
 from discreet.trust.sources.relation import _is_table as is_table
+from discreet.trust.sources.source_of import source_of
 from discreet.trust.sources.spark import SparkFrame
 from tests.trust.sources.tables import SCHEMA, UNITS, Driver, sums, table
 from tests.trust.sources.trial import SourceTrial

@@ -16,7 +16,7 @@ from discreet.core.neighbors import Unit
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.sources import source as source_module
 from discreet.trust.sources.file import File, column_names
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 SCHEMA = Schema({"age": Number(0, 100), "sex": Category(("f", "m")), "town": Text()})
 TABLE: dict[str, list[Any]] = {

@@ -25,8 +25,8 @@ from discreet.statistics.moments.total import total
 from discreet.statistics.tables.key_counts import key_counts
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.contributions import start
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.kept_rows import start
+from discreet.trust.sources.source_of import source_of
 from discreet.trust.sources.spark import START
 from tests.trust.sources.tables import SCHEMA, UNITS, exact_sums, sums, table
 from tests.trust.sources.trial import SourceTrial

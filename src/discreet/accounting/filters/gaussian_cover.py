@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.accounting.loss_distribution import DeltaCurve, curve_above
 from discreet.accounting.pairs.directions import directions, has_pairs
 from discreet.accounting.pairs.pairs import Array

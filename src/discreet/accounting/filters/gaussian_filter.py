@@ -22,9 +22,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.accounting import accountant
+from discreet.accounting.closed_forms import gaussian_delta, gaussian_epsilon, gaussian_multiplier
 from discreet.accounting.filters.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount, slack_for_all
 from discreet.accounting.filters.gaussian_cover import covering_room
-from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_multiplier
 from discreet.accounting.renyi import renyi
 from discreet.accounting.search import Ends, grown, narrowed
 from discreet.accounting.terms import Term, folded, terms

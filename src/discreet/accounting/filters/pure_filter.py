@@ -114,7 +114,6 @@ class PureFilter:
         return float(before + Fraction(spent.loss, LOSS_UNITS))
 
     def used(self, spent: Amount) -> float:
-        """The share of epsilon that is gone."""
         whole = math.ceil((Fraction(self.epsilon) + _excess(self.share, self.first)) * LOSS_UNITS)
         return 1 - (self.cap.loss - spent.loss) / whole
 

@@ -99,7 +99,6 @@ class RenyiFilter:
         )
 
     def opening(self, event: Event) -> Amount | None:
-        """What the first charge costs."""
         return self.price(event, NOTHING)
 
     def price(self, event: Event, spent: Amount) -> Amount | None:
@@ -111,7 +110,6 @@ class RenyiFilter:
         return self.epsilon - (self.cap.loss - spent.loss) / LOSS_UNITS
 
     def used(self, spent: Amount) -> float:
-        """The share of the divergence that is gone."""
         return spent.loss / self.cap.loss
 
 

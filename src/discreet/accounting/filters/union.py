@@ -64,7 +64,7 @@ class Member(Protocol):
 
 
 @dataclass(frozen=True)
-class Union:
+class FilterUnion:
     """The members of an account's filter.
 
     Guarantee
@@ -169,7 +169,7 @@ WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves no
 
 
 @lru_cache(maxsize=256)
-def chosen(budget: Budget, first: Event) -> Union:
+def chosen(budget: Budget, first: Event) -> FilterUnion:
     """The members for an account whose first charge is this event.
 
     A plan that takes much of the account enters the Gaussian filter with its loss distribution, and the pure filter too
@@ -178,7 +178,7 @@ def chosen(budget: Budget, first: Event) -> Union:
     """
     whole, epsilon = Fraction(budget.delta), budget.epsilon
     if whole == 0:
-        return Union((PureFilter.of(epsilon, whole, whole),))
+        return FilterUnion((PureFilter.of(epsilon, whole, whole),))
     shares = _shares(first, whole)
     if not has_pairs(first):
         divergent = _union(epsilon, whole, DIVERGENT, first)
@@ -194,10 +194,10 @@ def chosen(budget: Budget, first: Event) -> Union:
         return _union(epsilon, whole, shares, first, needed)
     left = whole - Fraction(plain.share, DELTA_UNITS)
     if left < needed + whole / PARTS:
-        return Union((replace(plain, cap=replace(plain.cap, delta=math.floor(left * DELTA_UNITS))),))
+        return FilterUnion((replace(plain, cap=replace(plain.cap, delta=math.floor(left * DELTA_UNITS))),))
     others = _union(epsilon, left, replace(shares, pure=0), first, needed)
     failures = others.members[-1].cap.delta
-    return Union((replace(plain, cap=replace(plain.cap, delta=failures)), *others.members))
+    return FilterUnion((replace(plain, cap=replace(plain.cap, delta=failures)), *others.members))
 
 
 def payable(budget: Budget, first: Event) -> bool:
@@ -247,7 +247,9 @@ def _is_gaussian(event: Event) -> bool:
     return all(isinstance(term.event, GaussianLoss) for term in terms(event))
 
 
-def _union(epsilon: float, whole: Fraction, shares: Shares, first: Event, needed: Fraction | None = None) -> Union:
+def _union(
+    epsilon: float, whole: Fraction, shares: Shares, first: Event, needed: Fraction | None = None
+) -> FilterUnion:
     """Members with these shares of what the first plan leaves; those that cannot pay it give theirs to the Gaussian."""
     part = (whole - (needed or 0)) / PARTS
     failures = shares.failures * part
@@ -256,11 +258,11 @@ def _union(epsilon: float, whole: Fraction, shares: Shares, first: Event, needed
         members.append(PureFilter.of(epsilon, shares.pure * part, failures))
         order = order_for(first, epsilon, float(shares.renyi * part))
         members.append(RenyiFilter.of(epsilon, shares.renyi * part, failures, order))
-    kept = [member for member in members if member.cap.loss and Union((member,)).holds((member.opening(first),))]
+    kept = [member for member in members if member.cap.loss and FilterUnion((member,)).holds((member.opening(first),))]
     share = whole - Fraction(sum(member.share for member in kept), DELTA_UNITS) - failures
     if not shares.gaussian:
-        return Union(tuple(kept))
+        return FilterUnion(tuple(kept))
     if needed is None:
-        return Union((*kept, GaussianFilter.of(epsilon, share, failures)))
+        return FilterUnion((*kept, GaussianFilter.of(epsilon, share, failures)))
     later = max(Fraction(0), failures - Fraction(renyi(first, 2.0).delta))
-    return Union((*kept, GaussianFilter.of(epsilon, share, later, first)))
+    return FilterUnion((*kept, GaussianFilter.of(epsilon, share, later, first)))

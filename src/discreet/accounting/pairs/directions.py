@@ -8,12 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.accounting.pairs.convolution import convolved
 from discreet.accounting.pairs.pairs import AtomsPair, GaussianPair, LaplacePair, LossPair
-from discreet.accounting.pairs.replaced_pair import ReplacedPair
-from discreet.accounting.pairs.sampled_pairs import SubsetPair, addition, removal
-from discreet.accounting.pairs.subset_witness import subset_witness
-from discreet.accounting.pairs.tabulation import TabulatedLoss, envelope
+from discreet.accounting.pairs.sampled_pairs import ReplacedPair, SubsetPair, addition, removal, subset_witness
+from discreet.accounting.pairs.tabulation import TabulatedLoss, convolved, envelope
 from discreet.accounting.terms import ROUNDING, refusal, terms
 from discreet.core.events import (
     ApproximateLoss,

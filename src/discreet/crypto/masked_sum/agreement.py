@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
@@ -12,12 +12,13 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import KEY, KeyUse, Purpose, derived_key
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, Malformed, UnknownParty
-from discreet.crypto.framing import framed, split
-from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.terms import Terms
-from discreet.crypto.messages import Message, Signed
+from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.masked_sum.terms import Terms, Words, add_mask, subtract_mask
+from discreet.crypto.messages import Message, Signed, framed, listed, split
+from discreet.crypto.sharing.shamir import packed
 
 NONCE = 12  # bytes
 FIELD = 2**255 - 19
@@ -26,6 +27,9 @@ SMALL_ORDER = {0, 1, FIELD - 1} | {
     0x57119FD0DD4E22D8868E1C58C45C44045BEF839C55B1D0B1248C50A3BC959C5F,
 }
 """The points of Curve25519 that every private key takes to zero (RFC 7748, section 6.1)."""
+SAID = ("keys", "shares", "masked", "agreement", "reveal")
+ANSWERED = ("announcements", "delivery", "survivors", "agreements")
+PIECES = packed(bytes(KEY)).size  # field elements in a shared seed or key
 
 
 def drawn_bytes(bits: Bits) -> bytes:
@@ -71,12 +75,10 @@ class SecretKeys:
 
     @classmethod
     def drawn(cls, bits: Bits) -> SecretKeys:
-        """Fresh keys, for one round."""
         return cls(drawn_bytes(bits), drawn_bytes(bits))
 
     @property
     def public(self) -> PublicKeys:
-        """The halves that are announced."""
         return PublicKeys(public_half(self.mask), public_half(self.seal))
 
 
@@ -100,7 +102,7 @@ def exchanged(secret: bytes, public: bytes) -> bytes:
 
 
 @dataclass(frozen=True)
-class Circle:
+class AnnouncedKeys:
     """Whose keys were announced in a round, in the eyes of one party.
 
     Every key is derived from the transcript too: two parties that were shown different announcements have no key in
@@ -127,11 +129,10 @@ class Circle:
         object.__setattr__(self, "transcript", sha256(framed(self.terms.digest, seen)).digest())
 
     def use(self, purpose: Purpose, first: str, second: str) -> KeyUse:
-        """What a key is for, in this circle."""
+        """What a key is for, among these announced keys."""
         return KeyUse(self.terms.round, first, second, purpose, self.transcript)
 
     def self_key(self, owner: str, seed: bytes) -> bytes:
-        """The key of a party's own mask."""
         return derived_key(seed, self.use("self mask", owner, owner))
 
     def commitment(self, owner: str, seed: bytes) -> bytes:
@@ -144,7 +145,7 @@ class Circle:
         return derived_key(exchanged(secret, self._of(peer).mask), self.use("pair mask", first, second))
 
     def sealed(self, bits: Bits, sender: str, secret: bytes, receiver: str, content: bytes) -> bytes:
-        """The content for one receiver: AES-256-GCM under a key of this sender, receiver and circle alone."""
+        """The content for one receiver: AES-256-GCM under a key of this sender, receiver and announcement alone."""
         use = self.use("seal", sender, receiver)
         nonce = bits.integer(8 * NONCE).to_bytes(NONCE, "big")
         key = derived_key(exchanged(secret, self._of(receiver).seal), use)
@@ -171,3 +172,28 @@ class Circle:
                 f"round {self.terms.round!r}", f"{name!r} has announced no keys", "", UNOPENED, name=name
             )
         return self.keys[name]
+
+
+def check_roster(identity: Identity, terms: Terms, roster: Roster) -> None:
+    """Refuse a roster that lacks someone, or has another key for this identity."""
+    for name in (*terms.parties, terms.server):
+        roster.check_lists(name)
+    if roster.keys[identity.name] != identity.public:
+        raise ParameterError("roster", f"it has another key for {identity.name!r}", "Give everybody the same roster.")
+
+
+def ordered(terms: Terms, names: Iterable[str]) -> list[str]:
+    """Names in the order of the terms."""
+    among = set(names)
+    return [name for name in terms.parties if name in among]
+
+
+def statement(announced: AnnouncedKeys, sharers: list[str], survivors: list[str]) -> bytes:
+    """What an agreement signs: the announced keys, who shared keys, and whose vectors are added."""
+    return sha256(framed(announced.transcript, listed(sharers), listed(survivors))).digest()
+
+
+def put_on_half(vector: Words, announced: AnnouncedKeys, owner: str, secret: bytes, peer: str) -> None:
+    """Put on the owner's half of the mask of a pair: the first of the two adds it, the second takes it away."""
+    first = announced.terms.index(owner) < announced.terms.index(peer)
+    (add_mask if first else subtract_mask)(vector, announced.pair_key(owner, secret, peer))

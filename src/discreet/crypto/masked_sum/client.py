@@ -12,16 +12,23 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, UnknownParty
-from discreet.crypto.framing import framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
-from discreet.crypto.masked_sum.masks import Words, add_mask
+from discreet.crypto.masked_sum.agreement import (
+    ANSWERED,
+    AnnouncedKeys,
+    PublicKeys,
+    SecretKeys,
+    check_roster,
+    drawn_bytes,
+    ordered,
+    put_on_half,
+    statement,
+)
 from discreet.crypto.masked_sum.signed_share import SignedShare
-from discreet.crypto.masked_sum.steps import ANSWERED, check_roster, ordered, put_on_half, statement
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
-from discreet.crypto.messages import Message, Seen, Signed
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, add_mask
+from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.sharing.shamir import packed, share
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 Vector = Words | Steps
 """Integers of 64 bits."""
@@ -62,9 +69,9 @@ class Client(Held):
         rounds.claim(terms.round)
         self.name, self.terms = identity.name, terms
         self._identity, self._roster, self._bits = identity, roster, bits or system_bits()
-        self._seen = Seen(terms.round, *ANSWERED)
+        self._seen = ReplayGuard(terms.round, *ANSWERED)
         self._keys, self._seed = SecretKeys.drawn(self._bits), drawn_bytes(self._bits)
-        self._circle = Circle(terms, {})
+        self._announced_keys = AnnouncedKeys(terms, {})
         self._held: dict[str, _Held] = {}
         self._survivors: list[str] = []
 
@@ -78,12 +85,12 @@ class Client(Held):
         """Share the seed of the own mask and the key of the pair masks among all who announced keys."""
         message = self._heard(announcements)
         with self._seen.admitting(message):
-            circle = self._announced(message.body)
-            dealt = self._dealt(circle)
+            announced = self._announced(message.body)
+            dealt = self._dealt(announced)
             own = dealt.pop(self.name)
-            boxes = {name: self._sealed(circle, name, one) for name, one in dealt.items()}
-            self._circle, self._held = circle, {self.name: own}
-            return self._said("shares", framed(circle.commitment(self.name, self._seed), labelled(boxes)))
+            boxes = {name: self._sealed(announced, name, one) for name, one in dealt.items()}
+            self._announced_keys, self._held = announced, {self.name: own}
+            return self._said("shares", framed(announced.commitment(self.name, self._seed), labelled(boxes)))
 
     @exclusive
     def mask(self, delivery: Signed, vector: Vector | Callable[[], Vector]) -> Signed:
@@ -95,9 +102,9 @@ class Client(Held):
         with self._seen.admitting(message):
             held = self._unsealed(unlabelled(message.body))
             masked = self._checked(vector() if callable(vector) else vector)
-            add_mask(masked, self._circle.self_key(self.name, self._seed))
+            add_mask(masked, self._announced_keys.self_key(self.name, self._seed))
             for peer in held:
-                put_on_half(masked, self._circle, self.name, self._keys.mask, peer)
+                put_on_half(masked, self._announced_keys, self.name, self._keys.mask, peer)
             self._held |= held
             return self._said("masked", masked.astype("<u8", copy=False).tobytes())
 
@@ -126,7 +133,7 @@ class Client(Held):
 
     @property
     def _statement(self) -> bytes:
-        return statement(self._circle, ordered(self.terms, self._held), self._survivors)
+        return statement(self._announced_keys, ordered(self.terms, self._held), self._survivors)
 
     def _said(self, kind: str, body: bytes) -> Signed:
         return Message(self.terms.round, self.name, kind, body).signed(self._identity)
@@ -138,7 +145,7 @@ class Client(Held):
 
     def _listed(self, body: bytes, kind: str) -> list[Message]:
         """Messages that the server passes on: signed, of this round and kind, one from each party."""
-        seen, messages = Seen(self.terms.round, kind), []
+        seen, messages = ReplayGuard(self.terms.round, kind), []
         for name, data in unlabelled(body).items():
             self.terms.index(name)
             message = Signed.from_bytes(data, name).verified(self._roster)
@@ -147,41 +154,41 @@ class Client(Held):
         self.terms.check_enough(kind, len(messages))
         return messages
 
-    def _announced(self, body: bytes) -> Circle:
+    def _announced(self, body: bytes) -> AnnouncedKeys:
         messages = self._listed(body, "keys")
-        circle = Circle(self.terms, {one.sender: PublicKeys.of(one, self.terms) for one in messages})
-        if circle.keys.get(self.name) != self._keys.public:
+        announced = AnnouncedKeys(self.terms, {one.sender: PublicKeys.of(one, self.terms) for one in messages})
+        if announced.keys.get(self.name) != self._keys.public:
             raise Disagreement("keys", f"those of {self.name!r} are missing or not its own", "", UNOPENED)
-        return circle
+        return announced
 
-    def _dealt(self, circle: Circle) -> dict[str, _Held]:
-        """What everybody in the circle is to hold of this client's two secrets, signed."""
+    def _dealt(self, announced: AnnouncedKeys) -> dict[str, _Held]:
+        """What everybody whose keys were announced is to hold of this client's two secrets, signed."""
         seeds, keys = (share(self._bits, packed(one), self.terms.deal) for one in (self._seed, self._keys.mask))
         return {
             name: _Held(
-                SignedShare.dealt(seeds[self.terms.index(name) - 1], "seed", circle, self._identity),
-                SignedShare.dealt(keys[self.terms.index(name) - 1], "key", circle, self._identity),
+                SignedShare.dealt(seeds[self.terms.index(name) - 1], "seed", announced, self._identity),
+                SignedShare.dealt(keys[self.terms.index(name) - 1], "key", announced, self._identity),
             )
-            for name in circle.keys
+            for name in announced.keys
         }
 
-    def _sealed(self, circle: Circle, receiver: str, one: _Held) -> bytes:
+    def _sealed(self, announced: AnnouncedKeys, receiver: str, one: _Held) -> bytes:
         content = framed(one.seed.to_bytes(), one.key.to_bytes())
-        return circle.sealed(self._bits, self.name, self._keys.seal, receiver, content)
+        return announced.sealed(self._bits, self.name, self._keys.seal, receiver, content)
 
     def _unsealed(self, boxes: dict[str, bytes]) -> dict[str, _Held]:
-        if self.name in boxes or not set(boxes) <= set(self._circle.keys):
+        if self.name in boxes or not set(boxes) <= set(self._announced_keys.keys):
             raise Disagreement("delivery", "it has shares of someone who announced no keys", "", UNOPENED)
         self.terms.check_enough("shares", len(boxes) + 1)
         return {name: self._opened(name, box) for name, box in boxes.items()}
 
     def _opened(self, sender: str, box: bytes) -> _Held:
-        circle = self._circle
-        content = circle.unsealed(sender, self._keys.seal, self.name, box)
-        held = _Held(*(SignedShare.from_bytes(circle, self.name, data) for data in split(content, 2)))
+        announced = self._announced_keys
+        content = announced.unsealed(sender, self._keys.seal, self.name, box)
+        held = _Held(*(SignedShare.from_bytes(announced, self.name, data) for data in split(content, 2)))
         if not (
-            held.seed.is_true("seed", circle, sender, self._roster)
-            and held.key.is_true("key", circle, sender, self._roster)
+            held.seed.is_true("seed", announced, sender, self._roster)
+            and held.key.is_true("key", announced, sender, self._roster)
         ):
             obstacle = f"{sender!r} has not signed them, and could deny them later"
             raise BadSignature(f"shares of {sender!r}", obstacle, "Leave them out.", UNOPENED, name=sender)

@@ -9,15 +9,19 @@ import numpy as np
 from discreet.core.held import Held, exclusive
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
-from discreet.crypto.framing import labelled, listed, split, unlabelled
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.agreement import Circle, PublicKeys
-from discreet.crypto.masked_sum.masks import Words, subtract_mask
-from discreet.crypto.masked_sum.opening import Opening, Revealed
-from discreet.crypto.masked_sum.signed_share import SignedShare
-from discreet.crypto.masked_sum.steps import SAID, check_roster, ordered, put_on_half, statement
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
-from discreet.crypto.messages import Message, Seen, Signed
+from discreet.crypto.masked_sum.agreement import (
+    SAID,
+    AnnouncedKeys,
+    PublicKeys,
+    check_roster,
+    ordered,
+    put_on_half,
+    statement,
+)
+from discreet.crypto.masked_sum.signed_share import Opening, Revealed, SignedShare
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, subtract_mask
+from discreet.crypto.messages import Message, ReplayGuard, Signed, labelled, listed, split, unlabelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class Server(Held):
     Examples
     --------
     >>> from discreet.crypto.masked_sum.client import Client
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> names = ("ann", "bob", "cas", "server")
     >>> people = {name: Identity.drawn(name, system_bits()) for name in names}
     >>> terms, roster = Terms("r1", names[:3], threshold=2, size=2), Roster.of(people.values())
@@ -87,8 +91,8 @@ class Server(Held):
         check_roster(identity, terms, roster)
         rounds.claim(terms.round)
         self.terms, self.step = terms, SAID[0]
-        self._identity, self._roster, self._seen = identity, roster, Seen(terms.round, *SAID)
-        self._circle = Circle(terms, {})
+        self._identity, self._roster, self._seen = identity, roster, ReplayGuard(terms.round, *SAID)
+        self._announced_keys = AnnouncedKeys(terms, {})
         self._dealt: dict[str, _Dealt] = {}
         self._survivors: list[str] = []
         self._masked = np.zeros(terms.size, np.uint64)
@@ -105,7 +109,9 @@ class Server(Held):
             match message.kind:
                 case "keys":
                     keys = PublicKeys.of(message, self.terms)
-                    self._circle = Circle(self.terms, {**self._circle.keys, message.sender: keys})
+                    self._announced_keys = AnnouncedKeys(
+                        self.terms, {**self._announced_keys.keys, message.sender: keys}
+                    )
                     self._passed_on[message.sender] = signed
                 case "shares":
                     self._dealt[message.sender] = self._read_dealt(message)
@@ -162,14 +168,14 @@ class Server(Held):
         self._check_step("reveal")
         self.terms.check_enough("reveal", len(self._revealed))
         commitments = {name: self._dealt[name].commitment for name in self._survivors}
-        opening = Opening(self._circle, self._roster, commitments, self._revealed)
+        opening = Opening(self._announced_keys, self._roster, commitments, self._revealed)
         vector = self._masked.copy()
         for name in self._survivors:
-            subtract_mask(vector, self._circle.self_key(name, opening.seed(name)))
+            subtract_mask(vector, self._announced_keys.self_key(name, opening.seed(name)))
         for name in self._dropped:
             secret = opening.key(name)
             for peer in self._survivors:
-                put_on_half(vector, self._circle, name, secret, peer)
+                put_on_half(vector, self._announced_keys, name, secret, peer)
         self.step = "nothing"
         return Total(vector, tuple(self._survivors), tuple(ordered(self.terms, opening.liars)))
 
@@ -201,7 +207,7 @@ class Server(Held):
     def _read_dealt(self, message: Message) -> _Dealt:
         commitment, boxes = split(message.body, 2)
         dealt = _Dealt(commitment, unlabelled(boxes))
-        if len(commitment) != KEY or set(dealt.boxes) != set(self._circle.keys) - {message.sender}:
+        if len(commitment) != KEY or set(dealt.boxes) != set(self._announced_keys.keys) - {message.sender}:
             raise Malformed(f"shares of {message.sender!r}", "they are not one for each other party", "", UNOPENED)
         return dealt
 
@@ -212,14 +218,14 @@ class Server(Held):
         return np.frombuffer(message.body, "<u8").astype(np.uint64, copy=False)
 
     def _check_agrees(self, message: Message) -> None:
-        if message.body != statement(self._circle, ordered(self.terms, self._dealt), self._survivors):
+        if message.body != statement(self._announced_keys, ordered(self.terms, self._dealt), self._survivors):
             obstacle = "it was shown other keys, sharers or survivors"
             raise Disagreement(f"agreement of {message.sender!r}", obstacle, "Begin a new round.", UNOPENED)
 
     def _read_revealed(self, message: Message) -> Revealed:
         seeds, keys = (
             {
-                name: SignedShare.from_bytes(self._circle, message.sender, data)
+                name: SignedShare.from_bytes(self._announced_keys, message.sender, data)
                 for name, data in unlabelled(part).items()
             }
             for part in split(message.body, 2)

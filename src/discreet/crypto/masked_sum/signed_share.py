@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from discreet.crypto.derivation import Purpose
-from discreet.crypto.errors import UNOPENED, BadSignature, Malformed
-from discreet.crypto.framing import framed
+from discreet.core.held import unheld
+from discreet.crypto.derivation import KEY, Purpose
+from discreet.crypto.errors import UNOPENED, BadSignature, Malformed, WrongShares
 from discreet.crypto.identity import SIGNATURE, Identity, Roster
-from discreet.crypto.masked_sum.agreement import Circle
-from discreet.crypto.masked_sum.steps import PIECES
-from discreet.crypto.sharing.shamir import ShamirShare
+from discreet.crypto.masked_sum.agreement import PIECES, AnnouncedKeys, public_half
+from discreet.crypto.messages import framed
+from discreet.crypto.sharing.shamir import ShamirShare, reconstruct, unpacked
 
 Secret = Literal["seed", "key"]
 """What is shared: the seed of a party's own mask, or the key of its pair masks."""
@@ -28,33 +29,117 @@ class SignedShare:
     signature: bytes = field(repr=False)
 
     @classmethod
-    def dealt(cls, share: ShamirShare, secret: Secret, circle: Circle, dealer: Identity) -> SignedShare:
+    def dealt(cls, share: ShamirShare, secret: Secret, announced: AnnouncedKeys, dealer: Identity) -> SignedShare:
         """A share with the signature of its dealer, for this run, this secret and this holder."""
-        return cls(share, dealer.sign(_canonical(share, secret, circle, dealer.name)))
+        return cls(share, dealer.sign(_canonical(share, secret, announced, dealer.name)))
 
     def to_bytes(self) -> bytes:
         """The share and its signature; always as long."""
         return self.share.to_bytes() + self.signature
 
     @classmethod
-    def from_bytes(cls, circle: Circle, holder: str, data: bytes) -> SignedShare:
+    def from_bytes(cls, announced: AnnouncedKeys, holder: str, data: bytes) -> SignedShare:
         """What `to_bytes` gave of a share that this party holds."""
         values, signature = data[:-SIGNATURE], data[-SIGNATURE:]
         if len(signature) != SIGNATURE:
             raise Malformed(f"share of {holder!r}", "it lacks a signature", "", UNOPENED)
-        return cls(ShamirShare.from_bytes(circle.terms.deal, circle.terms.index(holder), values, PIECES), signature)
+        return cls(
+            ShamirShare.from_bytes(announced.terms.deal, announced.terms.index(holder), values, PIECES), signature
+        )
 
-    def is_true(self, secret: Secret, circle: Circle, dealer: str, roster: Roster) -> bool:
+    def is_true(self, secret: Secret, announced: AnnouncedKeys, dealer: str, roster: Roster) -> bool:
         """Whether this is what the dealer has signed for its holder."""
         try:
-            roster.verify(dealer, _canonical(self.share, secret, circle, dealer), self.signature)
+            roster.verify(dealer, _canonical(self.share, secret, announced, dealer), self.signature)
         except BadSignature:
             return False
         return True
 
 
-def _canonical(share: ShamirShare, secret: Secret, circle: Circle, dealer: str) -> bytes:
+def _canonical(share: ShamirShare, secret: Secret, announced: AnnouncedKeys, dealer: str) -> bytes:
     """What is signed: the share, and what it is a share of."""
     purpose: Purpose = "seed share" if secret == "seed" else "key share"
-    holder = circle.terms.parties[share.index - 1]
-    return framed(circle.use(purpose, dealer, holder).info, share.to_bytes())
+    holder = announced.terms.parties[share.index - 1]
+    return framed(announced.use(purpose, dealer, holder).info, share.to_bytes())
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """The shares that one survivor gave away, by their dealers."""
+
+    seeds: Mapping[str, SignedShare] = field(repr=False)
+    keys: Mapping[str, SignedShare] = field(repr=False)
+
+
+@unheld("one call")
+class Opening:
+    """What as many survivors as the threshold have given away together.
+
+    All shares must lie on one polynomial and give what was committed to. Where they do not, the dealer's signature
+    shows which of them are true; these must give it.
+
+    Parameters
+    ----------
+    announced : AnnouncedKeys
+        Public. The announced keys.
+    roster : Roster
+        Public. Everybody's signing key.
+    commitments : mapping of str to bytes
+        Public. What each dealer of a seed has committed to.
+    revealed : mapping of str to Revealed
+        What each survivor gave away.
+    """
+
+    def __init__(
+        self,
+        announced: AnnouncedKeys,
+        roster: Roster,
+        commitments: Mapping[str, bytes],
+        revealed: Mapping[str, Revealed],
+    ) -> None:
+        self._announced_keys, self._roster, self._commitments, self._revealed = announced, roster, commitments, revealed
+        self.liars: set[str] = set()
+        """Who gave a share that its dealer had not dealt."""
+
+    def seed(self, dealer: str) -> bytes:
+        return self._opened("seed", dealer, {holder: one.seeds[dealer] for holder, one in self._revealed.items()})
+
+    def key(self, dealer: str) -> bytes:
+        """The key of the pair masks of one who has dropped out."""
+        return self._opened("key", dealer, {holder: one.keys[dealer] for holder, one in self._revealed.items()})
+
+    def _opened(self, secret: Secret, dealer: str, shown: Mapping[str, SignedShare]) -> bytes:
+        if (found := self._put_together(secret, dealer, shown)) is not None:
+            return found
+        true = {
+            holder: one
+            for holder, one in shown.items()
+            if one.is_true(secret, self._announced_keys, dealer, self._roster)
+        }
+        self.liars |= set(shown) - set(true)
+        if len(true) < self._announced_keys.terms.threshold:
+            false = ", ".join(repr(holder) for holder in shown if holder not in true)
+            obstacle = f"{false} gave false shares, {len(true)} true ones are left"
+            obstacle += f" and {self._announced_keys.terms.threshold} are needed"
+            raise _wrong(secret, dealer, obstacle, tuple(sorted(self.liars)))
+        if (found := self._put_together(secret, dealer, true)) is None:
+            obstacle = f"{dealer!r} dealt shares that do not give what it committed to"
+            raise _wrong(secret, dealer, obstacle, (dealer,))
+        return found
+
+    def _put_together(self, secret: Secret, dealer: str, shares: Mapping[str, SignedShare]) -> bytes | None:
+        """The secret, if these shares give the one that its dealer has committed to."""
+        try:
+            found = unpacked(reconstruct(one.share for one in shares.values()), KEY)
+        except (WrongShares, Malformed):
+            return None
+        if secret == "seed":
+            right = self._announced_keys.commitment(dealer, found) == self._commitments[dealer]
+        else:
+            right = public_half(found) == self._announced_keys.keys[dealer].mask
+        return found if right else None
+
+
+def _wrong(secret: Secret, dealer: str, obstacle: str, liars: tuple[str, ...]) -> WrongShares:
+    remedy = f"Begin a new round without {' and '.join(repr(name) for name in liars)}."
+    return WrongShares(f"{secret} of {dealer!r}", obstacle, remedy, UNOPENED, liars=liars)

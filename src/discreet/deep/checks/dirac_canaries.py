@@ -13,7 +13,7 @@ from discreet.core.checks import check_whole
 from discreet.core.ledger import Ledger
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 
 STEEP = 1e3  # how much longer a gradient is than any clip that makes sense
 

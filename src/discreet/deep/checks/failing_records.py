@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import torch
 
-from discreet.deep.training.private_tensors import Chunk
+from discreet.deep.questions.tensors_view import Chunk
 
 T = TypeVar("T")
 

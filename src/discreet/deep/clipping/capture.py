@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from discreet.core.errors import ParameterError
 from discreet.deep.clipping.indices_in_range import outside
-from discreet.deep.forms.finite import channels_last, finite
+from discreet.deep.forms.finite import bounded, channels_last, finite
 from discreet.deep.forms.form import Form
 from discreet.deep.layers.any_layer import Given, any_layer
 from discreet.deep.layers.composite import ComposedUse, Composite, composite_of
@@ -289,6 +289,8 @@ def _watched(out: Tensor, slopes: list[Tensor | None], anchor: list[Tensor], ima
         out = out + anchor[0].to(out.dtype)
 
     def note(slope: Tensor) -> Tensor:
+        if slope.is_cuda and slope.dtype == torch.bfloat16:  # kernels may weigh what they are multiplied with
+            slope = bounded(slope, slope.dtype)
         slope = slopes[place] = channels_last(slope) if images else slope
         return slope
 

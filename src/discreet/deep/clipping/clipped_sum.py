@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.secret import Secret
+from discreet.core.held import Secret
 from discreet.deep.clipping.capture import Layer, Use, captured
 from discreet.deep.clipping.indices_in_range import IndicesInRange
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows

@@ -14,7 +14,7 @@ from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.deep.clipping.capture import Layer
 from discreet.deep.clipping.clipped_sum import ClippedSum, Losses, clipped_sum_of, rehearsed_layers
-from discreet.deep.noise.noisy_sum import fine_grid, in_steps
+from discreet.deep.noise.fine_grid import fine_grid, in_steps
 
 Compiler = Callable[[nn.Module], Any]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,28 +11,24 @@ import torch
 from sklearn.utils.validation import validate_data
 from torch import Tensor, nn
 
-from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.ledger import Ledger
 from discreet.deep.fair.attribute_training import AttributeTraining
-from discreet.deep.fair.constraint import Codes, Constraint, constraint_of
+from discreet.deep.fair.constraint import Codes, constraint_of
 from discreet.deep.fair.descent import Descent
 from discreet.deep.fair.fair_plan import FairPlan, Protects
 from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
 from discreet.deep.fair.record_training import RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups, coded
-from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task, task_of_arrays
-from discreet.questions.all_records import AllRecords
 from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
-from discreet.trust.run import CuratedRun
 from discreet.trust.sources.columns.raw_values import array_of, numbers_in, unlisted
 from discreet.trust.stored import Artefact
 
@@ -261,9 +256,19 @@ class FairClassifier(ScoredClassifier):
         """Train on secret samples of records, and keep the weights."""
         groups = len(task.schema.category(task.others[0]).values)
         model, constraint = self._network(len(task.features)), constraint_of(self.purpose, self.constraint)
-        run = FairRun(plan, task.budget, model, constraint, groups, self._descent(), self._expected_size())
-        found: Artefact = permit.ask(AllRecords(task.columns), CuratedRun(run))
-        return found
+        like = _tensors(np.zeros((0, len(task.columns))))
+        about = type(self).__name__, self.get_params(), task.columns
+        data = RecordsAsTensors(
+            lambda view: _tensors(view.everything(task.columns)), like, task.data.ledger, task.columns, about
+        )
+        given = model, constraint, data, groups, plan, self._descent(), self._expected_size()
+        training = RecordTraining(*given)
+        training.run(permit)
+        return {
+            "weights": [one.detach().numpy().copy() for one in model.parameters()],
+            "multipliers_": training.multipliers.signed,
+            "multipliers_stddev_": training.multipliers_stddev,
+        }
 
     def adopt(self, task: Task, fitted: Artefact) -> None:
         """Set the network, and the multipliers."""
@@ -347,53 +352,11 @@ class FairClassifier(ScoredClassifier):
             return nn.Sequential(*hidden, nn.Linear(sizes[-1], 1))
 
 
-@dataclass(frozen=True)
-class FairRun:
-    """Fair training on records of features, class and group, as a `CuratedRun` has it.
-
-    Parameters
-    ----------
-    plan : FairPlan
-        Public. Samples and noises.
-    budget : Budget
-        Public. What the plan was made for.
-    model : Module
-        Public. The network, with its first weights.
-    constraint : Constraint
-        Public. What groups have to have in common.
-    groups : int
-        Public. How many there are.
-    descent : Descent
-        Public. How weights and multipliers move.
-    size : int
-        Public. How many records there are, about.
-    """
-
-    plan: FairPlan
-    budget: Budget
-    model: nn.Module
-    constraint: Constraint
-    groups: int
-    descent: Descent
-    size: int
-
-    @property
-    def event(self) -> Event:
-        """What all releases cost."""
-        return self.plan.event
-
-    def made(self, records: Array, bits: Bits) -> Artefact:
-        """Weights and multipliers. An account of its own keeps training from more than was paid for."""
-        known = records[np.isfinite(records[:, -2])]
-        targets = torch.from_numpy(np.nan_to_num(known[:, -2:], nan=-1.0)).float()
-        data = PrivateTensors(torch.from_numpy(_finite(known[:, :-2])).float(), targets, self.budget, bits=bits)
-        training = RecordTraining(self.model, self.constraint, data, self.groups, self.plan, self.descent, self.size)
-        training.run()
-        return {
-            "weights": [one.detach().numpy().copy() for one in self.model.parameters()],
-            "multipliers_": training.multipliers.signed,
-            "multipliers_stddev_": training.multipliers_stddev,
-        }
+def _tensors(records: Array) -> tuple[Tensor, Tensor]:
+    """Features, and the class and the group; a record without a class is left out."""
+    known = records[np.isfinite(records[:, -2])]
+    targets = torch.from_numpy(np.nan_to_num(known[:, -2:], nan=-1.0)).float()
+    return torch.from_numpy(_finite(known[:, :-2])).float(), targets
 
 
 def _finite(rows: Array) -> Array:

@@ -11,7 +11,7 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated, Scheme
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.mechanisms.additive.gaussian import Gaussian
 
 Protects = Literal["attribute", "record"]

@@ -12,10 +12,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.deep.fair.attribute_training import MOVED
 from discreet.deep.fair.constraint import Constraint, constraint_of
 from discreet.deep.fair.group_rates import GroupRates, joint_half_width
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups
+from discreet.deep.questions.fair_sums import GROUPED, GroupCounts
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.tables.contingency import contingency_of
@@ -68,15 +68,13 @@ def attribute_fairness(
     kind = constraint_of(ASKED, constraint)
     outcomes, strata = _outcomes(kind, predicted, labels, len(attribute))
     noise = calibrate(Gaussian if delta > 0 else Laplace, Budget(epsilon, delta))
-    scale = noise.multiplier * (MOVED if delta > 0 else 2.0)
-    shape = (2, kind.strata, len(attribute.groups))
+    kinds, groups = 2 * kind.strata, len(attribute.groups)
     with attribute.permit(noise.event, ASKED) as permit:
-        codes = permit.records()
-        places = np.ravel_multi_index((outcomes, strata, np.maximum(codes, 0)), shape)[codes >= 0]
-        exact = np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
-        counts = (exact + noise.noise(attribute.bits, shape, scale)).astype(np.float64)
+        counts = permit.ask(GroupCounts(outcomes * kind.strata + strata, (kinds, groups)), noise)
         permit.commit(counts.tobytes())
-    half_width = joint_half_width(noise.law, noise.deviation * scale, counts.size, confidence)
+    stddev = noise.stddev(GROUPED, counts.size, attribute.neighbors)
+    half_width = joint_half_width(noise.law, stddev, counts.size, confidence)
+    counts = counts.reshape(2, kind.strata, groups)
     return _rates(kind, attribute.groups, counts, half_width, permit.receipt, confidence)
 
 

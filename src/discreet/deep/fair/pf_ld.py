@@ -13,13 +13,15 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array
-from discreet.core.secret_sample import SecretSample
-from discreet.deep.fair.attribute_training import MOVED, AttributeTraining
+from discreet.core.mechanism import SecretSample
+from discreet.deep.fair.attribute_training import AttributeTraining
 from discreet.deep.fair.descent import Walk
 from discreet.deep.fair.fair_plan import SCHEMES, check_batch, steps_of
 from discreet.deep.fair.multipliers import PublishedMultipliers, weights
-from discreet.deep.noise.noisy_sum import noisy_sum
+from discreet.deep.questions.fair_sums import CentredSums, ConstraintGradient
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.trust.on_sample import OnSample
+from discreet.trust.permit import Permit
 
 
 @dataclass(frozen=True)
@@ -109,32 +111,30 @@ class PFLDTraining(AttributeTraining):
     @property
     def multipliers_stddev(self) -> Array:
         """How far noise may have moved each multiplier: the standard deviation of all dual steps together."""
-        one = self.plan.dual_noise.multiplier * MOVED / 2
+        one = self.plan.dual_noise.multiplier * math.sqrt(0.5)
         moved = self.descent.multiplier_rate * math.sqrt(self.plan.epochs)
         return moved * one / (self._shares * len(self._attribute))
 
-    def _train(self) -> None:
-        self._count()
+    def _train(self, permit: Permit) -> None:
+        self._count(permit)
         self.multipliers = PublishedMultipliers(self._shares, self.descent.multiplier_rate, self.descent.most)
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
         duals = {round(epoch * self.plan.steps / self.plan.epochs) for epoch in range(1, self.plan.epochs + 1)}
         for step in range(1, self.plan.steps + 1):
-            found = weights(self.multipliers)
-            private, public = self._constraint_gradient(found), self._public_gradient(np.zeros_like(found))
+            private = self._private_gradient(permit)
+            public = self._public_gradient(np.zeros_like(self._shares))
             walk.step({name: one + private[name] for name, one in public.items()})
             if step in duals:
-                self.multipliers.move(self._violations())
+                self._dual_step(permit)
         walk.finish()
 
-    def _constraint_gradient(self, found: Array) -> dict[str, Tensor]:
+    def _private_gradient(self, permit: Permit) -> dict[str, Tensor]:
         """Of the multipliers times the violations, each record's part clipped after it is weighted."""
-        drawn = self._attribute._drawn(self.plan.sample)
-        table = np.concatenate([found, np.zeros((len(found), 1))], axis=1)  # in no group: no weight
-        return self._released(drawn, table[self._strata[drawn], self._permit.records()[drawn]], 1.0)
+        question = ConstraintGradient(self._known, self.plan.sample, weights(self.multipliers))
+        return self._mean(permit.ask(question, OnSample(self.plan.gradient_noise, self.plan.sample)))
 
-    def _violations(self) -> Array:
-        """How far the mean score of each group is above that of all, from noisy sums over all records."""
-        scores = self._score(self._inputs, self._labels) - 0.5
-        exact = self._cells.centred(scores, self._strata, self._permit.records())
-        noisy = noisy_sum(exact, MOVED / 2, self.plan.dual_noise, self._attribute.bits)
-        return self._above_all(noisy, scores)
+    def _dual_step(self, permit: Permit) -> None:
+        """Move the multipliers by noisy sums of the scores of all records."""
+        scores = self._known.scores() - 0.5
+        question = CentredSums(self._known.cells, self._strata, scores, 0.5)
+        self._follow(permit.ask(question, self.plan.dual_noise), scores)

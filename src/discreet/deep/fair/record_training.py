@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.checks.check import check
-from discreet.deep.checks.model_state import ModelState
 from discreet.deep.checks.rehearsal import rehearsed
-from discreet.deep.checks.secret_draws import secret_draws
-from discreet.deep.clipping.capture import Layer
-from discreet.deep.clipping.clipped_sum import ClippedSum, clipped_sum
-from discreet.deep.fair.cells import Cells
 from discreet.deep.fair.constraint import SHARPNESS, Constraint
 from discreet.deep.fair.descent import Descent, Walk
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, deviation, floored_shares, weights
-from discreet.deep.noise.noisy_sum import noisy_sum, on_grid, rounding_on_grid
-from discreet.deep.training.digest import digest
-from discreet.deep.training.private_tensors import Chunk, PrivateTensors
+from discreet.deep.noise.histogram_then_gradient import HistogramThenGradient
+from discreet.deep.questions.fair_sums import ASKED, CHUNK, CPU, CountsByCell, RecordSample, SecretRecords
+from discreet.deep.questions.records_as_tensors import RecordsAsTensors
+from discreet.deep.training.privacy_card import digest
+from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.trust.permit import Permit
 
-ASKED = "train a fair network"
-CHUNK = 128  # records that are handed over at a time
 NOISIEST = 0.6  # the greatest length of the noise of a gradient, about, over that of one record's gradient
 LIGHTEST = 1.0  # a weight that is allowed however noisy gradients are
 
@@ -51,7 +44,7 @@ class RecordTraining(Held):
         Public. One logit for each record; its weights are released.
     constraint : Constraint
         Public.
-    data : PrivateTensors
+    data : PrivateTensors, or RecordsAsTensors with a permit
         Records: features, and targets of two columns, the class as 0 or 1 and the place of the group, -1 for none.
     groups : int
         Public. How many groups there are.
@@ -73,31 +66,39 @@ class RecordTraining(Held):
         self,
         model: nn.Module,
         constraint: Constraint,
-        data: PrivateTensors,
+        data: PrivateTensors | RecordsAsTensors,
         groups: int,
         plan: FairPlan,
         descent: Descent,
         size: int,
     ) -> None:
         check(model)
-        self.model, self.constraint, self.plan, self.descent = model, constraint, plan, descent
-        self._data, self._cells, self._batch = data, Cells(constraint.strata, groups), plan.sample.rate * size
-        self._size = size
-        self._device = torch.device("cpu")
+        self.model, self.plan, self.descent = model, plan, descent
+        self._records = SecretRecords(model, constraint, data, groups)
+        self._data, self._batch, self._size = data, plan.sample.rate * size, size
         self.multipliers: Multipliers
-        self._taken: list[Layer] | None = None
 
     @exclusive
-    def run(self) -> Receipt:
-        """Pay for everything, and train."""
-        blank = self._data.blank(CHUNK, self._device)  # what fails for any records fails before the charge
-        self._score(blank)
-        self._taken = rehearsed(self.model, self._losses, blank.inputs, blank.targets.to(blank.inputs))
-        self._sums([blank], np.zeros((self._cells.strata, self._cells.groups)))
-        with self._data.permit(self.plan.event, ASKED) as permit:
-            self._train()
-            permit.commit(digest(self.model.state_dict()))
-        return permit.receipt
+    def run(self, permit: Permit | None = None) -> Receipt | None:
+        """Pay for everything, unless an open permit is given that has paid, and train."""
+        self._rehearse()
+        if permit is not None:
+            permit.check_pays(self.plan.event)
+            self._train(permit)
+            return None
+        assert isinstance(self._data, PrivateTensors)
+        with self._data.permit(self.plan.event, ASKED) as paid:
+            self._train(paid)
+            paid.commit(digest(self.model.state_dict()))
+        return paid.receipt
+
+    def _rehearse(self) -> None:
+        """What fails for any records fails here, before a charge."""
+        records, blank = self._records, self._data.blank(CHUNK, CPU)
+        records.scores(blank)
+        taken = rehearsed(self.model, records.losses, blank.inputs, blank.targets.to(blank.inputs))
+        self._records = records = replace(records, taken=taken)
+        records.gradients([blank], np.zeros((records.cells.strata, records.cells.groups)), self.descent.clip)
 
     @property
     def multipliers_stddev(self) -> Array:
@@ -105,49 +106,38 @@ class RecordTraining(Held):
         one = self.plan.histogram_noise.multiplier * 0.5 / (self._shares * self._batch)
         return deviation(self.descent.multiplier_rate, one, self.plan.steps)
 
-    def _train(self) -> None:
-        self._count()
+    def _train(self, permit: Permit) -> None:
+        self._count(permit)
         most = np.minimum(self.descent.most, self._heaviest * self._shares / 2)
         self.multipliers = Multipliers(self._shares, self.descent.multiplier_rate, self.descent.tolerance, most)
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
-        state = ModelState(self.model)
         for _ in tracked(self.plan.steps, "steps of training"):
-            drawn = self._drawn(self.plan.sample)
-            with secret_draws(self._data.bits, self._device):
-                self.multipliers.move(self._excess(drawn))
-                gradient = self._gradient(drawn, weights(self.multipliers))
-            state.restore()
-            walk.step(gradient)
-            state.renew()
+            walk.step(self._gradient(permit))
         walk.finish()
 
-    def _drawn(self, sample: SecretSample) -> list[Chunk]:
-        """The records of a fresh secret sample, dealt to chunks."""
-        return list(self._data._chunks(sample, CHUNK, self._device))
-
-    def _count(self) -> None:
+    def _count(self, permit: Permit) -> None:
         """Release how many records each cell has."""
-        exact = self._cell_sums(self._drawn(SecretSample(1.0)), lambda part: np.ones(len(part.inputs)))
-        noisy = noisy_sum(exact, 1.0, self.plan.counts_noise, self._data.bits)
-        self._shares = floored_shares(noisy, self._size, self.descent.smallest_share)
+        noisy = permit.ask(CountsByCell(self._records, self._data.columns), self.plan.counts_noise)
+        self._shares = floored_shares(self._by_cell(noisy), self._size, self.descent.smallest_share)
 
-    def _excess(self, drawn: list[Chunk]) -> Array:
-        """How far the mean score of each group is above that of all, from the noisy histogram of a secret sample."""
-        exact = self._cell_sums(drawn, lambda part: self._score(part) - 0.5)
-        noisy = noisy_sum(exact, 0.5, self.plan.histogram_noise, self._data.bits)
-        means = np.clip(noisy / (self._shares * self._batch), -0.5, 0.5)
-        whole = (means * self._shares).sum(axis=1, keepdims=True) / self._shares.sum(axis=1, keepdims=True)
-        return means - whole
-
-    def _gradient(self, drawn: list[Chunk], found: Array) -> dict[str, Tensor]:
-        """Of the loss and the constraint together, clipped for each record, with noise."""
-        clip = self._clip(found)
-        flat = self._sums(drawn, found).numpy()
-        rounding = rounding_on_grid(len(flat))
-        noisy = noisy_sum(flat, clip, self.plan.gradient_noise, self._data.bits, rounding) / self._batch
+    def _gradient(self, permit: Permit) -> dict[str, Tensor]:
+        """Of the loss and the constraint together, after the histogram of the same sample has moved the multipliers."""
+        question = RecordSample(self._records, self.plan.sample, self._clip, self._data.columns)
+        noises = self.plan.histogram_noise, self.plan.gradient_noise
+        noisy = permit.ask(question, HistogramThenGradient(self.plan.sample, *noises, self._weights)) / self._batch
         trained = {name: one for name, one in self.model.named_parameters() if one.requires_grad}
         parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in trained.values()])
         return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, trained.items(), strict=True)}
+
+    def _weights(self, histogram: Array) -> Array:
+        """The weights of cells after the multipliers moved by how far mean scores of groups are above that of all."""
+        means = np.clip(self._by_cell(histogram) / (self._shares * self._batch), -0.5, 0.5)
+        whole = (means * self._shares).sum(axis=1, keepdims=True) / self._shares.sum(axis=1, keepdims=True)
+        self.multipliers.move(means - whole)
+        return weights(self.multipliers)
+
+    def _by_cell(self, released: Array) -> Array:
+        return released.reshape(self._records.cells.strata, self._records.cells.groups)
 
     @property
     def _heaviest(self) -> float:
@@ -164,41 +154,3 @@ class RecordTraining(Held):
         With a fixed one, heavy groups would be cut and the others not, and all would be pushed to one class.
         """
         return self.descent.clip * (1 + SHARPNESS / 4 * float(np.abs(found).max()))
-
-    def _sums(self, drawn: list[Chunk], found: Array) -> Tensor:
-        """The clipped sums of all chunks, each put on a fine grid by itself: so they add up exactly."""
-        clip = self._clip(found)
-        each = [self._clipped(part, found, clip).gradients.values() for part in drawn]
-        fine = [on_grid(torch.cat([one.double().flatten() for one in part]), clip) for part in each]
-        return torch.stack(fine).sum(dim=0)
-
-    def _clipped(self, part: Chunk, found: Array, clip: float) -> ClippedSum:
-        table = torch.from_numpy(np.concatenate([found, np.zeros((len(found), 1))], axis=1))  # in no group: no weight
-        labels, groups = part.targets.T
-        factors = table[self.constraint.stratum(labels), groups.long()]
-        targets = torch.stack([labels.to(part.inputs), factors.to(part.inputs)], dim=1)
-        given = self.model, self._losses, part.inputs, targets
-        return clipped_sum(*given, clip=clip, there=part.there, taken=self._taken)
-
-    def _losses(self, logits: Tensor, wanted: Tensor) -> Tensor:
-        """Of classes, and of factors times scores."""
-        lost = binary_cross_entropy_with_logits(logits[:, 0], wanted[:, 0], reduction="none")
-        return lost + wanted[:, 1] * self.constraint.scores(logits[:, 0], wanted[:, 0])
-
-    def _cell_sums(self, drawn: list[Chunk], values: Callable[[Chunk], Array]) -> Array:
-        """Of the records that are there; each cell's sum is exact."""
-        total = np.zeros((self._cells.strata, self._cells.groups))
-        for part in drawn:
-            there = part.there.numpy()
-            labels, groups = part.targets[part.there].T
-            strata = self.constraint.stratum(labels).numpy()
-            total += self._cells.sums(values(part)[there], strata, groups.long().numpy())
-        return total
-
-    def _score(self, drawn: Chunk) -> Array:
-        with torch.no_grad():
-            logits = self.model(drawn.inputs)
-            if logits.shape != (len(drawn.inputs), 1):
-                obstacle = f"the model gives shape {tuple(logits.shape)} for {len(drawn.inputs)} records"
-                raise ParameterError(ASKED, obstacle, "Give a model with one logit for each record.")
-            return self.constraint.scores(logits[:, 0], drawn.targets[:, 0]).double().numpy()

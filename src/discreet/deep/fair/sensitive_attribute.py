@@ -10,17 +10,19 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.held import Secret
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
+from discreet.deep.questions.fair_sums import AttributeView
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.schema.schema import Category
+from discreet.trust.curator import ViewCurator
 from discreet.trust.holder import Holder
+from discreet.trust.permit import Description
 from discreet.trust.sources.columns.decoding import codes
 from discreet.trust.sources.columns.raw_values import array_of
 
@@ -64,33 +66,24 @@ class SensitiveAttribute(Holder, Secret):
         bits: Bits | None = None,
     ) -> None:
         self.groups, self.unit = checked_groups(ASKED, groups), Unit("attribute", column=name)
-        self._codes = coded(values, self.groups)
+        codes = coded(values, self.groups)
+        self._size = len(codes)
+        self._curator = ViewCurator(AttributeView(codes, self.unit, system_bits() if bits is None else bits))
         self.ledger = account_of(ledger, Neighbors.REPLACE, self.unit)
         if (self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit):
             obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
             raise ParameterError(ASKED, obstacle, f"Open one for {Neighbors.REPLACE} and {self.unit}.")
-        self.bits = system_bits() if bits is None else bits
+
+    def _promise(self, plan: Event | Description) -> ViewCurator:
+        return self._curator
 
     def __len__(self) -> int:
         """The number of records, which is public."""
-        return len(self._codes)
+        return self._size
 
     def __repr__(self) -> str:
         groups = ", ".join(map(str, self.groups))
         return plain(f"SensitiveAttribute({self.unit.column} of {len(self)} records: {groups})")
-
-    @property
-    def secret(self) -> bool:
-        """Whether samples and noise are from secret bits."""
-        return self.bits.secret
-
-    def _records(self, *columns: str) -> Codes:
-        """The place of each record's group, -1 for none."""
-        return self._codes
-
-    def _drawn(self, sample: SecretSample) -> Codes:
-        """The places of a fresh secret sample: each record is in by itself."""
-        return np.flatnonzero(bernoulli(self.bits, len(self), sample.rate))
 
 
 def checked_groups(asked: str, groups: Any) -> tuple[Any, ...]:

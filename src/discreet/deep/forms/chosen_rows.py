@@ -139,7 +139,7 @@ class TiedRows:
         (rows, many), (products, long) = self.rows.squares(), self.products.squares()
         guard = 2 * max(*(one.guard + 3 * one.cut for one in (self.rows, self.products)), self._met_guard)
         found = rows + products + 2 * (out * met).sum(dim=2).sum(dim=1) + guard * (many + long)
-        return found + overflown(self.products.inputs)
+        return lengthened(found, long, 0.0, self.products.stored) + overflown(self.products.inputs)
 
     def weighted(self, weights: Tensor, clip: float | Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""

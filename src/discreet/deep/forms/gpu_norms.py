@@ -6,12 +6,30 @@ their root mean square and rounded to 11 digits, as TF32 has them; else each is 
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from discreet.deep.forms.precision import HALVES
+
+try:
+    from triton.tools.tensor_descriptor import TensorDescriptor
+except ImportError:  # an older Triton: kernels read by pointers
+    TensorDescriptor = None
+
+
+def reads_tiles(*factors: Tensor) -> bool:
+    """Whether the device reads tiles of these by itself, with zeros outside."""
+    aligned = all(one.shape[-1] * one.element_size() % 16 == 0 and one.data_ptr() % 16 == 0 for one in factors)
+    return TensorDescriptor is not None and aligned and torch.cuda.get_device_capability(factors[0].device)[0] >= 9
+
+
+def tiles_of(values: Tensor, *sides: int) -> Any:
+    """What a kernel reads tiles of these sides from."""
+    return TensorDescriptor(values, [*values.shape], [*values.stride()], [*sides])
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -143,35 +161,43 @@ def _values(inputs: Tensor, slopes: Tensor, taps: list[int], fast: bool, images:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
+def _met(  # type: ignore[no-untyped-def]
+    values, sample, first, second, places, n, precision: tl.constexpr, described: tl.constexpr,
+    block: tl.constexpr, inner: tl.constexpr,
+):  # fmt: skip
+    """Products of the n numbers at some places with those at some others."""
+    s = (first * block + tl.arange(0, block))[:, None]
+    t = (second * block + tl.arange(0, block))[:, None]
+    at = tl.arange(0, inner)[None, :]
+    met = tl.zeros((block, block), dtype=tl.float32)
+    for start in range(0, n, inner):
+        if described:
+            one = values.load([sample, first * block, start]).reshape(block, inner)
+            other = values.load([sample, second * block, start]).reshape(block, inner)
+        else:
+            row, inside = sample.to(tl.int64) * places, start + at < n
+            one = tl.load(values + (row + s) * n + start + at, mask=(s < places) & inside, other=0.0)
+            other = tl.load(values + (row + t) * n + start + at, mask=(t < places) & inside, other=0.0)
+        met = tl.dot(one, tl.trans(other), met, input_precision=precision)
+    return met
+
+
+@triton.jit  # type: ignore[untyped-decorator]
 def _pair_tile(  # type: ignore[no-untyped-def]
-    inputs, slopes, out, places, d, p, precision: tl.constexpr, block: tl.constexpr, inner: tl.constexpr
+    inputs, slopes, out, places, d, p, precision: tl.constexpr, described: tl.constexpr,
+    block: tl.constexpr, inner: tl.constexpr,
 ):  # fmt: skip
     """Products of some places with some others of one sample, in one triangle; and the lengths of both on its edge."""
     side = tl.cdiv(places, block)
     tiles = side * (side + 1) // 2
-    sample, left = (tl.program_id(0) // tiles).to(tl.int64), tl.program_id(0) % tiles
+    sample, left = tl.program_id(0) // tiles, tl.program_id(0) % tiles
     first = 0
     while left >= side - first:
         left -= side - first
         first += 1
     second = first + left
-    s = (first * block + tl.arange(0, block))[:, None]
-    t = (second * block + tl.arange(0, block))[:, None]
-    at = tl.arange(0, inner)[None, :]
-    inputs += sample * places * d
-    slopes += sample * places * p
-    met = tl.zeros((block, block), dtype=tl.float32)
-    for start in range(0, d, inner):
-        inside = start + at < d
-        one = tl.load(inputs + s * d + start + at, mask=(s < places) & inside, other=0.0)
-        other = tl.load(inputs + t * d + start + at, mask=(t < places) & inside, other=0.0)
-        met = tl.dot(one, tl.trans(other), met, input_precision=precision)
-    made = tl.zeros((block, block), dtype=tl.float32)
-    for start in range(0, p, inner):
-        inside = start + at < p
-        one = tl.load(slopes + s * p + start + at, mask=(s < places) & inside, other=0.0)
-        other = tl.load(slopes + t * p + start + at, mask=(t < places) & inside, other=0.0)
-        made = tl.dot(one, tl.trans(other), made, input_precision=precision)
+    met = _met(inputs, sample, first, second, places, d, precision, described, block, inner)
+    made = _met(slopes, sample, first, second, places, p, precision, described, block, inner)
     found = tl.sum(met * made)
     if first < second:
         found *= 2
@@ -196,10 +222,12 @@ def pair_norms(inputs: Tensor, slopes: Tensor, fast: bool) -> Tensor:
     inputs, slopes = inputs.contiguous(), slopes.contiguous()
     samples, places, d = inputs.shape
     block = max(16, min(128, triton.next_power_of_2(places)))
-    side = triton.cdiv(places, block)
+    side, p = triton.cdiv(places, block), slopes.shape[2]
     out = torch.zeros(samples, 3, device=inputs.device)
+    described = {inputs.dtype, slopes.dtype} <= HALVES and reads_tiles(inputs, slopes)
+    read = [tiles_of(one, 1, block, 64) if described else one for one in (inputs, slopes)]
     _pair_tile[(samples * side * (side + 1) // 2,)](
-        inputs, slopes, out, places, d, slopes.shape[2], "tf32" if fast else "tf32x3", block, 64,
+        *read, out, places, d, p, "tf32" if fast else "tf32x3", described, block, 64,
         num_warps=8 if block == 128 else 4, num_stages=3 if fast else 2,
     )  # fmt: skip
     return out

@@ -9,18 +9,17 @@ from functools import cached_property
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from discreet.deep.forms.blocks import outer_sum
+from discreet.deep.forms.blocks import added_up, outer_sum
 from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_matrix
 from discreet.deep.forms.explicit import squared_lengths, times
 from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.precision import (
+    BFLOAT,
     FLOOR,
     HALF,
     SPLIT,
-    TF32,
     cut_off,
     has_kernels,
     in_tf32,
@@ -48,7 +47,7 @@ class OuterProducts:
     inputs : Tensor of shape (samples, places, d), finite
         What came in.
     slopes : Tensor of shape (samples, places, p)
-        The derivatives of the loss by what went out.
+        The derivatives of the loss by what went out; in bfloat16 on a GPU finite, too.
 
     Examples
     --------
@@ -85,18 +84,30 @@ class OuterProducts:
 
     @property
     def cut(self) -> float:
-        """How far the gradient that is measured may be from that which is added up, of the lengths of both factors.
+        """How far the gradient that is measured may be from the held one, of the lengths of both factors.
 
-        Products of float32 may cut off digits of both factors; and what is added up may have its inputs in float16.
+        Products of float32 may cut off digits of both.
         """
-        if self.cost.way is Way.CLOSED:
+        return 0.0 if self.cost.way is Way.CLOSED else 2 * cut_off(self.slopes) * (1 + 2.0**-8)
+
+    @property
+    def stored(self) -> float:
+        """How far the gradient that is added up may be from the held one, of the lengths of both factors.
+
+        A kernel may have a factor times its weights in bfloat16; or both factors in float16, or in three parts.
+        """
+        blocks = self._rounding
+        if isinstance(blocks, Rounding) or blocks.whole:
             return 0.0
-        cut = cut_off(self.slopes)
-        return (2 * cut + (HALF if cut == TF32 and has_kernels(self.slopes) else 0.0)) * (1 + 2.0**-8)
+        if self._direct:
+            return BFLOAT * (1 + 2.0**-8)
+        if cut_off(self.inputs) == SPLIT:
+            return 4 * SPLIT
+        return HALF * (1 + 2.0**-8) * (2 if self.inputs.dtype == torch.float32 else 1)
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
-        return lengthened(*self.squares(), self.guard, self.cut) + overflown(self.inputs)
+        return lengthened(*self.squares(), self.guard, self.cut + self.stored) + overflown(self.inputs)
 
     def squares(self) -> tuple[Tensor, Tensor]:
         """The squared lengths as they are found, and the product of the squared lengths of both factors."""
@@ -110,11 +121,10 @@ class OuterProducts:
         from discreet.deep.forms.gpu_sums import outer_sums
 
         inputs, slopes, scale = self._scaled(weights, clip)
-        places, processors = (
-            len(slopes) // len(weights),
-            torch.cuda.get_device_properties(slopes.device).multi_processor_count,
-        )
-        return outer_sums(slopes, inputs, places, processors).sum(dim=0, dtype=torch.float64) * scale
+        processors = torch.cuda.get_device_properties(slopes.device).multi_processor_count
+        by = weights.float() if self._blocks.whole else None
+        parts = outer_sums(slopes.flatten(0, 1), inputs.flatten(0, 1), by, slopes.shape[1], processors)
+        return added_up(parts) * scale
 
     def explicit(self) -> Tensor:
         """The gradients themselves."""
@@ -133,9 +143,17 @@ class OuterProducts:
         return OuterProducts(torch.cat(inputs, dim=1), torch.cat(slopes, dim=1))
 
     @property
+    def _direct(self) -> bool:
+        """Whether a kernel takes both factors as they are."""
+        return self.inputs.dtype == self.slopes.dtype == torch.bfloat16
+
+    @property
+    def _blocks(self) -> KernelBlocks:
+        return kernel_blocks(self.inputs.shape[1], self._direct)
+
+    @property
     def _rounding(self) -> Rounding | KernelBlocks:
-        places = self.inputs.shape[1]
-        return kernel_blocks(places) if has_kernels(self.inputs) else rounding_of(self.slopes, places)
+        return self._blocks if has_kernels(self.inputs) else rounding_of(self.slopes, self.inputs.shape[1])
 
     @cached_property
     def _found(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -157,21 +175,26 @@ class OuterProducts:
         return torch.cat([squared_lengths(part.explicit()) for part in self._slices()]), *lengths
 
     def _scaled(self, weights: Tensor, clip: float | Tensor) -> tuple[Tensor, Tensor, float | Tensor]:
-        """Both factors as rows of float16, and the scale of their products: slopes times their weights.
+        """Both factors as a kernel takes them, with weights, and the scale of their products.
 
-        Inputs of each sample are divided by a power of two near their root mean square, and slopes multiplied with it.
-        So no entry is above the limits of float16, nor so many below that their length would matter: `rounding.md`.
+        In bfloat16 both are left as they are, if the kernel weighs whole samples; else the smaller one is multiplied
+        with weights. Other numbers are in float16: inputs of each sample are divided by a power of two near their root
+        mean square, and slopes multiplied with it. So no entry is above the limits of float16, nor so many below that
+        their length would matter: `rounding.md`.
         """
+        if self._direct and self._blocks.whole:
+            return self.inputs, self.slopes, 1.0
+        if self._direct and self.inputs.shape[2] < self.slopes.shape[2]:
+            return _weighed(self.inputs, weights).bfloat16(), self.slopes, 1.0
+        if self._direct:
+            return self.inputs, _weighed(self.slopes, weights).bfloat16(), 1.0
         places, d = self.inputs.shape[1:]
         size = power_of_two(torch.sqrt(self._found[1] / (places * d)))
         scale = 2.0 ** (8 + math.floor(math.log2(places * d) / 2))
-        factors = ((weights / clip) * size * scale).clamp(max=LARGEST)[:, None, None]
-        slopes = torch.where(factors > 0, wide(self.slopes) * factors, 0)
+        slopes = _weighed(self.slopes, ((weights / clip) * size * scale).clamp(max=LARGEST))
         inputs = wide(self.inputs) / size[:, None, None]
-        filled = kernel_blocks(places).places - places
         kind = torch.float32 if cut_off(self.inputs) == SPLIT else torch.float16
-        inputs, slopes = (functional.pad(one.to(kind), (0, 0, 0, filled)).flatten(0, 1) for one in (inputs, slopes))
-        return inputs, slopes, clip / scale
+        return inputs.to(kind), slopes.to(kind), clip / scale
 
     @property
     def _floors(self) -> tuple[float, float]:
@@ -180,3 +203,9 @@ class OuterProducts:
     def _slices(self) -> Iterator[OuterProducts]:
         rows = max(1, AT_HAND // (self.inputs.shape[2] * self.slopes.shape[2]))
         return map(OuterProducts, torch.split(self.inputs, rows), torch.split(self.slopes, rows))
+
+
+def _weighed(factor: Tensor, weights: Tensor) -> Tensor:
+    """Numbers of samples times their weights; zero, where a weight is, whatever they are."""
+    by = weights[:, None, None]
+    return torch.where(by > 0, wide(factor) * by, 0)

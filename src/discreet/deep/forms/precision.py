@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 HALVES = frozenset({torch.float16, torch.bfloat16})
-HALF = 2.0**-11  # what rounding to float16 may be off by
+HALF, BFLOAT = 2.0**-11, 2.0**-8  # what rounding to float16 and to bfloat16 may be off by
 TF32 = 2.0**-10  # what the products of a device may cut off a number in float32
 SPLIT = 2.0**-20  # and where it multiplies three parts of a number instead
 FLOOR = 2.0**-100  # of a squared number: squares far below may be read as zero

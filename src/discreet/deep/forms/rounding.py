@@ -8,7 +8,7 @@ from functools import cache
 
 from torch import Tensor
 
-from discreet.deep.forms.precision import HALF, cut_off, on_processor, unit
+from discreet.deep.forms.precision import cut_off, on_processor, unit
 
 MARGIN = 2.0**-6
 """Of the clip: what rounding inside blocks may add to it, where a processor adds them up."""
@@ -19,11 +19,11 @@ SAMPLES, TERMS = 256, 256
 SQUARE = 1024  # samples * terms of a block, about: so small that places may cancel to a sixtieth
 CANCELLING = 64.0
 """By how much a device may let the products of a sample be longer than what is left of them."""
-KERNEL_MARGIN = 2.0**-5 + 2.0**-8
-"""Of the clip: what rounding inside blocks, and between them, may add to it where a kernel adds them up on a GPU."""
-ROWS, MOST = 64, 640  # rows that a kernel multiplies at a time, and that are a block
+ROWS, MOST = 64, 512  # rows that a kernel multiplies at a time, and that are a block at most
+WITHIN, BETWEEN = 5 * 2.0**-7, 2.0**-8
+"""Of the clip: what rounding inside the blocks of a kernel, and where it adds them up, may add to it on a GPU."""
+OWN = 2.0**-7  # the same for a sample by itself, where it is a block and may cancel less than others
 TERM = 1.5 * 2.0**-23  # what a matrix instruction may be off by for each of its terms, relative to its sums
-BETWEEN = 2**14  # blocks * samples of a part, which float32 holds the sum of: 4 * 2**-24 of them is 2**-8
 
 
 @dataclass(frozen=True)
@@ -87,54 +87,66 @@ class KernelBlocks:
     Parameters
     ----------
     places : int
-        Public. Rows of a sample, filled up with zeros.
+        Public. Rows of a sample.
     long : int
-        Public. Rows of a block: whole samples, or a whole part of one.
-    samples : int
-        Public. In a block.
+        Public. Rows of a block.
+    whole : bool
+        Public. Whether a block is a sample, whose sum is multiplied with its weight.
+
+    Examples
+    --------
+    >>> KernelBlocks(128, 128, whole=True).share < KernelBlocks(128, 512).share < KernelBlocks(196, 256).share
+    True
     """
 
     places: int
     long: int
-    samples: int
+    whole: bool = False
 
     @property
     def cancelling(self) -> float:
         """What a sample multiplies may be so many times longer than its gradient."""
+        if self.whole:
+            return min(4 * CANCELLING, max(CANCELLING, OWN / (self.long * TERM)))
         return 1.0 if self.places == 1 else CANCELLING
+
+    @property
+    def most(self) -> int:
+        """How many blocks float32 may add up: each sum is of whole samples, and of a part of one."""
+        each, part = self.long / self.places, 0.0 if self.long % self.places == 0 else self.cancelling
+        return int((math.sqrt(part**2 + each * BETWEEN * 2.0**24) - part) / (2 * each))
+
+    @property
+    def within(self) -> float:
+        """What rounding inside blocks may add to what a sample moves a sum by, in units of the clip."""
+        if self.whole:
+            return self.long * TERM * self.cancelling
+        count, aligned = self.long // self.places, 0 in (self.long % self.places, self.places % self.long)
+        return 4 * self.long * TERM * (count + self.cancelling if aligned else 2 * count + 3 * self.cancelling)
 
     @property
     def share(self) -> float:
         """How much rounding may add to what a sample moves a sum by, in units of the clip."""
-        return KERNEL_MARGIN + (self.cancelling + 1) * HALF
+        return self.within + BETWEEN
 
 
 @cache
-def kernel_blocks(places: int, samples: int | None = None) -> KernelBlocks:
-    """The longest blocks for samples of so many places, with as few zeros as possible.
+def kernel_blocks(places: int, weighted: bool = False) -> KernelBlocks:
+    """The longest blocks for samples of so many places.
 
     Parameters
     ----------
     places : int
         Public. Of a sample.
-    samples : int, optional
-        Public. How many there are: then blocks divide them, if any do.
+    weighted : bool
+        Public. Whether the kernel weighs samples: then a block is a whole sample, if it can be.
 
     Examples
     --------
-    >>> kernel_blocks(128, 256), kernel_blocks(197)
-    (KernelBlocks(places=128, long=512, samples=4), KernelBlocks(places=224, long=448, samples=2))
+    >>> [kernel_blocks(places).long for places in (1, 128, 196)], kernel_blocks(128, weighted=True).whole
+    ([192, 512, 256], True)
     """
-    if places > MOST:
-        parts = math.ceil(places / MOST)
-        long = ROWS * math.ceil(places / parts / ROWS)
-        return KernelBlocks(parts * long, long, 1)
-    least = 1.0 if places == 1 else CANCELLING
-    for filled in range(places, MOST + 1):
-        step = ROWS // math.gcd(filled, ROWS)
-        fits = [b for b in range(step, MOST // filled + 1, step) if 4 * TERM * filled * b * (b + least) <= 2.0**-5]
-        if fits:
-            even = [b for b in fits if samples is None or samples % b == 0]
-            count = max(even or fits)
-            return KernelBlocks(filled, filled * count, count)
-    raise AssertionError("MOST is a multiple of ROWS")
+    fits = [KernelBlocks(places, long) for long in range(MOST, 0, -ROWS)]
+    if weighted and places % ROWS == 0:
+        fits.insert(0, KernelBlocks(places, places, whole=True))
+    return next(blocks for blocks in fits if blocks.within <= WITHIN)

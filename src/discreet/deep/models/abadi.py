@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -16,10 +16,12 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.ledger import Ledger
+from discreet.core.mechanism import SecretSample
 from discreet.core.receipt import Receipt
-from discreet.core.secret_sample import SecretSample
-from discreet.deep.models.moments_accountant import moments_epsilon
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.as_published.moments_accountant import moments_epsilon
+from discreet.deep.questions.records_as_tensors import RecordsAsTensors
+from discreet.deep.questions.sampled_gradient import SampledGradient, WholeGradient
+from discreet.deep.training.privacy_card import digest
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
@@ -195,49 +197,61 @@ def abadi_network(
         obstacle = f"there are {wide} numbers in a record, and {components} components"
         raise ParameterError(ASKED, obstacle, "Ask for at most as many.")
     with whole.permit(Described(plan.event, f"{classes} {components} {hidden}"), ASKED) as permit:
-        model = _trained(whole, permit, inputs, targets, plan, (classes, components, hidden), learning_rate, chunk)
-        weights = torch.cat([one.detach().cpu().flatten() for one in model.parameters()]).numpy().tobytes()
-        permit.commit(weights[:32])
+        projection = _components(whole, permit, wide, plan.projection, components, chunk)
+        sizes = (components, hidden, classes)
+        network = _trained(whole, permit, projection, sizes, plan.training, learning_rate, chunk)
+        model = nn.Sequential(UnitLength(), projection, *network)
+        permit.commit(digest(model.state_dict()))
     return AbadiNetwork(model, permit.receipt)
 
 
 def _trained(
     whole: PrivateTensors,
     permit: Permit,
-    inputs: Tensor,
-    targets: Tensor,
-    plan: AbadiPlan,
+    projection: nn.Linear,
     sizes: tuple[int, int, int],
+    plan: TrainingPlan,
     learning_rate: float,
     chunk: int,
 ) -> nn.Sequential:
-    """Both releases of the plan, which was charged."""
-    classes, components, hidden = sizes
-    unit = UnitLength()(inputs)
-    permit.spend(plan.projection.event)
-    data = PrivateTensors(unit, unit, whole.ledger, bits=whole.bits)
-    projection = _components(unit, data, plan.projection, components, chunk)
-    with torch.no_grad():
-        coordinates = projection(unit)
-    network = nn.Sequential(nn.Linear(components, hidden), nn.ReLU(), nn.Linear(hidden, classes)).to(inputs.device)
+    """One hidden layer, trained on the coordinates of all records."""
+    components, hidden, classes = sizes
+    device = projection.weight.device
+    network = nn.Sequential(nn.Linear(components, hidden), nn.ReLU(), nn.Linear(hidden, classes)).to(device)
     optimizer = torch.optim.SGD(network.parameters(), lr=learning_rate)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, plan.training.steps)
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, plan.steps)
+    blank = whole.blank(0, device)
+    like = projection(UnitLength()(blank.inputs)), blank.targets
+
+    def coordinates(view: Any) -> tuple[Tensor, Tensor]:
+        with torch.no_grad():
+            return projection(UnitLength()(view.inputs)), view.targets
+
+    data = RecordsAsTensors(coordinates, like, whole.ledger)
     each = nn.CrossEntropyLoss(reduction="none")
-    data = PrivateTensors(coordinates, targets, whole.ledger, bits=whole.bits)
-    Trainer(network, optimizer, each, data, plan.training, chunk=chunk, schedule=falling, permit=permit).run()
-    return nn.Sequential(UnitLength(), projection, *network)
+    Trainer(network, optimizer, each, data, plan, chunk=chunk, schedule=falling, permit=permit).run()
+    return network
 
 
-def _components(unit: Tensor, data: PrivateTensors, noise: Gaussian, components: int, chunk: int) -> nn.Linear:
+def _components(
+    whole: PrivateTensors, permit: Permit, wide: int, noise: Gaussian, components: int, chunk: int
+) -> nn.Linear:
     """Coordinates along the principal components of a noisy sum of products, centered, and about one in size.
 
     The gradient of x'Mx by M is the product xx': so the sum is what one step of gradient descent asks. Inputs that are
     not centered have their mean near the first component; how far out follows from its share in the sum.
     """
-    wide = unit.shape[1]
-    form = nn.Linear(wide, wide, bias=False).to(unit.device)
+    form = nn.Linear(wide, wide, bias=False).to(whole.device)
+    like = torch.zeros(0, wide, device=whole.device)
+
+    def unit(view: Any) -> tuple[Tensor, Tensor]:
+        found = UnitLength()(view.inputs)
+        return found, found
+
+    data = RecordsAsTensors(unit, (like, like), whole.ledger)
     plan = TrainingPlan(SecretSample(1.0), noise, 1, 1.0, 1.0)
-    NoisyGradients(form, lambda given, wanted: (given * wanted).sum(dim=1), data, plan, chunk).draw()
+    gradient = SampledGradient(form, lambda given, wanted: (given * wanted).sum(dim=1), data, plan, chunk)
+    gradient.move(permit.ask(WholeGradient(gradient), gradient.noise))
     assert form.weight.grad is not None
     products = form.weight.grad.double()
     found = torch.linalg.eigh((products + products.T) / 2)
@@ -245,7 +259,7 @@ def _components(unit: Tensor, data: PrivateTensors, noise: Gaussian, components:
     axes = found.eigenvectors.flip(1).T[:components]
     axes = axes * torch.where(axes.sum(dim=1, keepdim=True) < 0, -1.0, 1.0)  # to where pixels are bright
     size = (components / shares[1:].sum().clamp(min=0.01)).sqrt()
-    projection = nn.Linear(wide, components).to(unit.device).requires_grad_(False)
+    projection = nn.Linear(wide, components).to(whole.device).requires_grad_(False)
     projection.weight.copy_(size * axes)
     projection.bias.zero_()
     projection.bias[0] = -size * shares[0].sqrt()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -12,11 +13,13 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
-from discreet.deep.clipping.clipped_sum import Losses
 from discreet.deep.layers.standardized_convolution import StandardizedConv2d
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
+
+if TYPE_CHECKING:
+    from discreet.deep.clipping.clipped_sum import Losses
 
 ASKED = "large batches"
 GROUPS, PADDING, LEARNING_RATE = 16, 4, 2.0
@@ -93,23 +96,23 @@ class LargeBatch:
     ----------
     plan : TrainingPlan
         Public. Steps, samples, noise.
-    views : AugmentationMultiplicity
+    augmentation : AugmentationMultiplicity
         Public. Of each image.
-    decay : float
-        Public. Of the average of the weights.
+    ema_decay : float
+        Public. Of the exponential moving average of the weights.
     learning_rate : float
         Public. Of plain gradient descent.
 
     Examples
     --------
     >>> recipe = LargeBatch.of(Budget(8.0, 1e-5), expected_size=50_000)
-    >>> recipe.plan.steps, round(recipe.plan.noise.multiplier, 1), recipe.views.count
+    >>> recipe.plan.steps, round(recipe.plan.noise.multiplier, 1), recipe.augmentation.count
     (1831, 2.2, 16)
     """
 
     plan: TrainingPlan
-    views: AugmentationMultiplicity
-    decay: float = 0.999
+    augmentation: AugmentationMultiplicity
+    ema_decay: float = 0.999
     learning_rate: float = LEARNING_RATE
 
     @classmethod
@@ -161,4 +164,5 @@ class LargeBatch:
         """
         optimizer = torch.optim.SGD(model.parameters(), lr=self.learning_rate)
         each = nn.CrossEntropyLoss(reduction="none") if losses is None else losses
-        return Trainer(model, optimizer, each, data, self.plan, chunk=chunk, views=self.views, decay=self.decay)
+        given = model, optimizer, each, data, self.plan
+        return Trainer(*given, chunk=chunk, augmentation=self.augmentation, ema_decay=self.ema_decay)

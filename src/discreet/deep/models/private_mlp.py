@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,19 +12,14 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.bits import Bits
-from discreet.core.budget import Budget
 from discreet.core.checks import check_one_of, check_positive, check_whole
-from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
 from discreet.fitting.private_estimator import LARGEST, PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.all_records import AllRecords
 from discreet.schema.schema import Column, Schema
 from discreet.trust.permit import Permit
-from discreet.trust.run import CuratedRun
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.stored import Artefact
 
@@ -69,8 +62,8 @@ class PrivateMLP(PrivateEstimator):
         for size in self._hidden:
             check_whole(self.purpose, "hidden_layer_sizes", size, most=WIDEST)
         check_whole(self.purpose, "max_iter", self.max_iter)
-        check_positive(self.purpose, "rate", self.rate, least=2.0**-20, most=1.0)
-        check_whole(self.purpose, "max_iter / rate", self._steps, most=LARGEST)
+        check_positive(self.purpose, "sampling_rate", self.sampling_rate, least=2.0**-20, most=1.0)
+        check_whole(self.purpose, "max_iter / sampling_rate", self._steps, most=LARGEST)
         check_positive(self.purpose, "clip", self.clip)
         check_positive(self.purpose, "learning_rate_init", self.learning_rate_init)
 
@@ -79,19 +72,37 @@ class PrivateMLP(PrivateEstimator):
         from discreet.deep.training.training_plan import TrainingPlan
 
         task.data.check_curated(self.purpose)
-        sample = SecretSample(self.rate)
+        sample = SecretSample(self.sampling_rate)
         noise = calibrate(Gaussian, task.budget, times=self._steps, sample=sample)
         return TrainingPlan(sample, noise, self._steps, float(self.clip), 1.0)
 
     def learn(self, task: Task, plan: TrainingPlan, permit: Permit) -> Artefact:
-        """Train a network, and keep its averaged weights."""
+        """Train a network by steps that ask the permit, and keep its averaged weights."""
+        import torch
+
+        from discreet.deep.questions.records_as_tensors import RecordsAsTensors
+        from discreet.deep.training.trainer import Trainer
+
         sizes = (len(task.features), *map(int, self._hidden), self._outputs(task))
         model = self._network(sizes, permit.random_state(self.random_state))
         schema = Schema({name: task.schema.columns[name] for name in task.features})
-        tensors = partial(self._tensors, task.schema.columns[str(task.target)])
-        run = NetworkRun(plan, task.budget, model, self._losses(), float(self.learning_rate_init), schema, tensors)
-        found: Artefact = permit.ask(AllRecords(task.columns), CuratedRun(run))
-        return found
+
+        def tensors(records: Array) -> tuple[Any, Any]:
+            known = records[np.isfinite(records).all(axis=1)]
+            scale = scaled(known[:, :-1], schema)
+            return self._tensors(task.schema.columns[str(task.target)], scale, known[:, -1])
+
+        nobody = tensors(np.zeros((0, len(task.columns))))
+        about = type(self).__name__, self.get_params(), task.columns
+        data = RecordsAsTensors(
+            lambda view: tensors(view.everything(task.columns)), nobody, task.data.ledger, task.columns, about
+        )
+        optimizer = torch.optim.Adam(model.parameters(), lr=float(self.learning_rate_init))
+        trainer = Trainer(model, optimizer, self._losses(), data, plan, ema_decay=DECAY, permit=permit)
+        trainer.run()
+        layers = [one for one in trainer.average.children() if isinstance(one, torch.nn.Linear)]
+        coefs = [one.weight.detach().numpy().T.copy() for one in layers]
+        return {"coefs_": coefs, "intercepts_": [one.bias.detach().numpy().copy() for one in layers]}
 
     def adopt(self, task: Task, fitted: Artefact) -> None:
         """Set the weights, and what is public about the features."""
@@ -126,7 +137,7 @@ class PrivateMLP(PrivateEstimator):
 
     @property
     def _steps(self) -> int:
-        return max(1, round(self.max_iter / self.rate))
+        return max(1, round(self.max_iter / self.sampling_rate))
 
     @property
     def _hidden(self) -> tuple[Any, ...]:
@@ -137,59 +148,6 @@ class PrivateMLP(PrivateEstimator):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
-
-
-@dataclass(frozen=True)
-class NetworkRun:
-    """Training of a network on features and a target, as a `CuratedRun` has it.
-
-    Parameters
-    ----------
-    plan : TrainingPlan
-        Public. Samples, noise and steps.
-    budget : Budget
-        Public. What the plan was made for.
-    model : Module
-        Public. The network, with its first weights.
-    losses : callable
-        Public. One loss for each record.
-    learning_rate : float
-        Public. The step size of Adam.
-    schema : Schema
-        Public. Of the features.
-    tensors : callable
-        Public. Makes tensors of scaled features and of targets.
-    """
-
-    plan: TrainingPlan
-    budget: Budget
-    model: Any
-    losses: Losses
-    learning_rate: float
-    schema: Schema
-    tensors: Callable[[Array, Array], tuple[Any, Any]]
-
-    @property
-    def event(self) -> Event:
-        """What all steps cost."""
-        return self.plan.event
-
-    def made(self, records: Array, bits: Bits) -> Artefact:
-        """The averaged weights. An account of its own keeps the trainer from more steps than were paid for."""
-        import torch
-
-        from discreet.deep.training.private_tensors import PrivateTensors
-        from discreet.deep.training.trainer import Trainer
-
-        known = records[np.isfinite(records).all(axis=1)]
-        tensors = self.tensors(scaled(known[:, :-1], self.schema), known[:, -1])
-        data = PrivateTensors(*tensors, self.budget, bits=bits)
-        optimizer = torch.optim.Adam(self.model.parameters(), lr=self.learning_rate)
-        trainer = Trainer(self.model, optimizer, self.losses, data, self.plan, decay=DECAY)
-        trainer.run()
-        layers = [one for one in trainer.average.children() if isinstance(one, torch.nn.Linear)]
-        coefs = [one.weight.detach().numpy().T.copy() for one in layers]
-        return {"coefs_": coefs, "intercepts_": [one.bias.detach().numpy().copy() for one in layers]}
 
 
 def scaled(inside: Array, schema: Schema) -> Array:

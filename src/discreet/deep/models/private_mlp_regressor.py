@@ -31,10 +31,10 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
         Public. How many units each hidden layer has.
     activation : {"tanh", "relu"}
         Public. Between the layers. The former keeps gradients short (Papernot et al. 2021).
-    rate : float
+    sampling_rate : float
         Public. The chance of each record to be in the sample of a step. More of it costs time and needs less noise.
     max_iter : int
-        Public. How often each record is looked at, on average: there are `max_iter / rate` steps.
+        Public. How often each record is looked at, on average: there are `max_iter / sampling_rate` steps.
     learning_rate_init : float
         Public. The step size of Adam.
     clip : float
@@ -83,7 +83,7 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (6000, 2))
     >>> y = np.abs(X[:, 0])
-    >>> model = PrivateMLPRegressor([16], rate=0.2, bounds=(-1, 1), target_bounds=(0, 1), epsilon=3.0)
+    >>> model = PrivateMLPRegressor([16], sampling_rate=0.2, bounds=(-1, 1), target_bounds=(0, 1), epsilon=3.0)
     >>> bool(model.fit(X, y).score(X, y) > 0.8)
     True
     """
@@ -95,7 +95,7 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
         hidden_layer_sizes: Any = (32,),
         *,
         activation: str = "tanh",
-        rate: float = 0.1,
+        sampling_rate: float = 0.1,
         max_iter: int = 20,
         learning_rate_init: float = 0.03,
         clip: float = 1.0,
@@ -108,7 +108,7 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
-        self.rate = rate
+        self.sampling_rate = sampling_rate
         self.max_iter = max_iter
         self.learning_rate_init = learning_rate_init
         self.clip = clip

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
+
+from discreet.core.bits import Bits
+from discreet.core.errors import NotPermitted
+from discreet.deep.noise.exact_sum import DeviceAnswer
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.trust.permit import KEPT
 
 
 class DeviceNoise:
@@ -24,7 +31,7 @@ class DeviceNoise:
         self.generator = torch.Generator(device).manual_seed(secrets.randbits(63))
 
     def one_added(self, whole: Tensor, stddev: float) -> Tensor:
-        """The same for one tensor."""
+        """One sum in float32, each number with a draw of its own."""
         return self.added({"": whole}, stddev)[""]
 
     def added(self, sums: dict[str, Tensor], stddev: float) -> dict[str, Tensor]:
@@ -36,3 +43,32 @@ class DeviceNoise:
         torch._foreach_copy_(parts, list(sums.values()))
         whole.add_(noise, alpha=stddev)
         return dict(zip(sums, parts, strict=True))
+
+
+def device_gaussian(multiplier: float, device: torch.device) -> Gaussian:
+    """Gaussian noise on a sum that is on a device, drawn there.
+
+    Parameters
+    ----------
+    multiplier : float
+        Public. Noise standard deviation in units of the l2 sensitivity.
+    device : torch.device
+        Public. Where the sum is.
+
+    Guarantee
+    ---------
+    `GaussianLoss(multiplier)`, as `Gaussian`, but for float32: the noise is not rounded to a grid.
+    """
+    return _DeviceGaussian(multiplier, DeviceNoise(device))
+
+
+@dataclass(frozen=True)
+class _DeviceGaussian(Gaussian):
+    device: DeviceNoise = field(default_factory=lambda: DeviceNoise(torch.device("cpu")), repr=False)
+
+    def release(self, answer: DeviceAnswer, bits: Bits) -> Tensor:  # type: ignore[override]
+        """The sum with noise, in float32."""
+        if not isinstance(answer, DeviceAnswer):
+            obstacle = f"it adds noise to a sum on a device, and was given a {type(answer).__name__}"
+            raise NotPermitted("noise on a device", obstacle, "Use Gaussian noise on a processor.", KEPT)
+        return self.device.one_added(answer.sums, self.multiplier * answer.sensitivity)

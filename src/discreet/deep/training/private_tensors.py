@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-
-import numpy as np
 import torch
 from torch import Tensor
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
-from discreet.core.ledger import Ledger
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import Event
+from discreet.core.held import Secret
+from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.secret import Secret
-from discreet.core.secret_sample import SecretSample
-from discreet.deep.clipping.chunks import dealt_to_chunks
-from discreet.deep.training.truncation import Truncation
-from discreet.deep.training.turns import Turns
+from discreet.deep.questions.tensors_view import Chunk, TensorsView, blank_chunk
+from discreet.deep.training.processes import current_processes
 from discreet.ledger.memory_ledger import account_of
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
+from discreet.trust.curator import ViewCurator
 from discreet.trust.holder import Holder
+from discreet.trust.permit import Description, Permit
 
-
-@dataclass(frozen=True)
-class Chunk(Secret):
-    """Some records of a sample, filled up to a fixed number."""
-
-    inputs: Tensor = field(repr=False)
-    targets: Tensor = field(repr=False)
-    there: Tensor = field(repr=False)
+PAID_ELSEWHERE = Reservation("paid by the first process", 0, "")
 
 
 class PrivateTensors(Holder, Secret):
@@ -56,6 +45,7 @@ class PrivateTensors(Holder, Secret):
     """
 
     neighbors, unit = Neighbors.ADD_REMOVE, RECORD
+    columns: tuple[str, ...] = ()
 
     def __init__(self, inputs: Tensor, targets: Tensor, ledger: Ledger | Budget, *, bits: Bits | None = None) -> None:
         for part in (inputs, targets):
@@ -67,56 +57,30 @@ class PrivateTensors(Holder, Secret):
             raise ParameterError(
                 "private tensors", "inputs and targets differ in their number", "Give one target each."
             )
-        self._inputs, self._targets = inputs, targets
+        self._curator = ViewCurator(TensorsView(inputs, targets, system_bits() if bits is None else bits))
+        self._like = inputs.new_empty(0, *inputs.shape[1:]), targets.new_empty(0, *targets.shape[1:])
         self.ledger = account_of(ledger, Neighbors.ADD_REMOVE, RECORD)
         if self.ledger.neighbors not in (None, Neighbors.ADD_REMOVE) or self.ledger.unit not in (None, RECORD):
             obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
             raise ParameterError("private tensors", obstacle, "Open one for records that are added or removed.")
-        self.bits = system_bits() if bits is None else bits
+
+    def _promise(self, plan: Event | Description) -> ViewCurator:
+        return self._curator
+
+    def _paid_elsewhere(self, plan: Event, purpose: str) -> Permit:
+        """A permit that the account of the first process has paid for, in another one of those that train one model."""
+        if current_processes().first:
+            raise NotPermitted(purpose, "no other process has paid", "Ask for a permit of these records.")
+        return Permit(self._curator, self.ledger, PAID_ELSEWHERE, plan, purpose, keyed=False)
 
     @property
-    def secret(self) -> bool:
-        """Whether samples and noise are from secret bits."""
-        return self.bits.secret
+    def device(self) -> torch.device:
+        """Where the inputs are."""
+        return self._like[0].device
 
     def __repr__(self) -> str:
-        return f"PrivateTensors(inputs of shape (secret, {', '.join(map(str, self._inputs.shape[1:]))}))"
+        return f"PrivateTensors(inputs of shape (secret, {', '.join(map(str, self._like[0].shape[1:]))}))"
 
     def blank(self, size: int, device: torch.device) -> Chunk:
         """Zeros in the shape of records, none of which is there: public."""
-        inputs, targets = (
-            part.new_zeros(size, *part.shape[1:], device=device) for part in (self._inputs, self._targets)
-        )
-        return Chunk(inputs, targets, torch.zeros(size, dtype=torch.bool, device=device))
-
-    def _passes(self, truncation: Truncation) -> bool:
-        """Whether samples may be truncated: a release, which must have been charged."""
-        return truncation.passes(len(self._inputs), self.bits)
-
-    def _turns(self, count: int) -> Turns:
-        """So many groups of records that take turns, dealt anew."""
-        return Turns(len(self._inputs), count, self.bits)
-
-    def _chunks(
-        self,
-        sample: SecretSample,
-        size: int,
-        device: torch.device,
-        least: int = 1,
-        most: int | None = None,
-        turns: Turns | None = None,
-    ) -> Iterator[Chunk]:
-        """A fresh secret sample, dealt to chunks of a fixed size: at least so many, however few records were drawn.
-
-        One record more is in one place of one chunk, and nobody else moves, or one record where all are full. With
-        `most`, which a truncation that passed allows, only so many records are looked at; with `turns`, those of the
-        group whose turn it is.
-        """
-        asked = np.arange(len(self._inputs)) if turns is None else turns.next()
-        drawn = asked[np.flatnonzero(bernoulli(self.bits, len(asked), sample.rate))[:most]]
-        for dealt in dealt_to_chunks(self.bits, len(drawn), least, size):
-            place, there = torch.from_numpy(np.append(drawn, 0)[dealt]), torch.from_numpy(dealt < len(drawn))
-            if len(self._inputs):
-                yield Chunk(self._inputs[place].to(device), self._targets[place].to(device), there.to(device))
-            else:
-                yield self.blank(size, device)
+        return blank_chunk(*self._like, size, device)

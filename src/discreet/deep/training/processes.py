@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-import torch
 from torch import Tensor, distributed, nn
 
 from discreet.core.errors import ParameterError
 
 ASKED = "train in several processes"
-Sums = dict[str, Tensor]
 T = TypeVar("T")
 
 
@@ -28,8 +26,11 @@ class Processes(Protocol):
     def told(self, action: Callable[[], T]) -> T:
         """What the first process does and finds, or raises: for all, and not before it is done."""
 
-    def released(self, sums: Sums, noisy: Callable[[Sums], Sums]) -> Sums:
-        """The sums over all processes, with noise that is drawn once."""
+    def summed(self, sums: Tensor) -> Tensor:
+        """The sums over all processes, in the first of them."""
+
+    def shared(self, release: Tensor) -> Tensor:
+        """What the first process released, for all."""
 
 
 class OneProcess:
@@ -45,9 +46,13 @@ class OneProcess:
         """The result of the action."""
         return action()
 
-    def released(self, sums: Sums, noisy: Callable[[Sums], Sums]) -> Sums:
-        """The sums with noise."""
-        return noisy(sums)
+    def summed(self, sums: Tensor) -> Tensor:
+        """The sums."""
+        return sums
+
+    def shared(self, release: Tensor) -> Tensor:
+        """The release."""
+        return release
 
 
 class DistributedProcesses:
@@ -108,27 +113,22 @@ class DistributedProcesses:
         found: T = said[0]
         return found
 
-    def released(self, sums: Sums, noisy: Callable[[Sums], Sums]) -> Sums:
-        """The sums over all processes, with noise that the first one draws."""
-        whole = _flat(sums)
+    def summed(self, sums: Tensor) -> Tensor:
+        """The sums over all processes, in the first of them.
+
+        In float64: sums on a grid add up without rounding, whichever process comes first.
+        """
+        whole = sums.double()
         distributed.reduce(whole, dst=0)
-        if self.first:
-            whole = _flat(noisy(_split(whole, sums)))
-        distributed.broadcast(whole, src=0)
-        return _split(whole, sums)
+        return whole
+
+    def shared(self, release: Tensor) -> Tensor:
+        """What the first process released, for all."""
+        distributed.broadcast(release, src=0)
+        return release
 
 
 def current_processes() -> Processes:
     """Those of `torch.distributed`, if it was started; otherwise this one."""
     many = distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
     return DistributedProcesses() if many else OneProcess()
-
-
-def _flat(sums: Sums) -> Tensor:
-    """In float64: sums on a grid add up without rounding, whichever process comes first."""
-    return torch.cat([one.detach().double().flatten() for one in sums.values()])
-
-
-def _split(whole: Tensor, like: Sums) -> Sums:
-    parts = torch.split(whole, [one.numel() for one in like.values()])
-    return {name: part.view_as(one).to(one.dtype) for part, (name, one) in zip(parts, like.items(), strict=True)}

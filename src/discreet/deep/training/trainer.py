@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -20,24 +20,25 @@ from discreet import __version__
 from discreet.accounting.accountant import epsilon
 from discreet.core.checks import check_whole
 from discreet.core.errors import DiscreetError, ParameterError
-from discreet.core.events import written
+from discreet.core.events import Event, written
 from discreet.core.held import Held, exclusive
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.deep.checks.check import check
 from discreet.deep.checks.optimizer_check import check_optimizer
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
-from discreet.deep.clipping.clipped_sum import Losses
-from discreet.deep.clipping.compiled_sum import Compiler
-from discreet.deep.training.card import PrivacyCard, as_table, as_text
-from discreet.deep.training.digest import digest
-from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.questions.records_as_tensors import RecordsAsTensors
+from discreet.deep.questions.sampled_gradient import RecordCount, SampledGradient
+from discreet.deep.training.privacy_card import PrivacyCard, as_table, as_text, digest, written_aside
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.processes import current_processes
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.deep.training.weight_average import WeightAverage
-from discreet.deep.training.written_aside import written_aside
 from discreet.trust.holder import Described
 from discreet.trust.permit import KEPT, Permit
+
+if TYPE_CHECKING:
+    from discreet.deep.clipping.clipped_sum import Losses
+    from discreet.deep.clipping.compiled_sum import Compiler
 
 ASKED, RESUMED = "train", "resume"
 ANOTHER = "Give a checkpoint of a run with this plan, model and optimizer."
@@ -97,9 +98,9 @@ class Step:
 class Trainer(Held):
     """Train a plain module by private gradient descent: clipped gradients of secret samples, with exact Gaussian noise.
 
-    Abadi et al. 2016, with Poisson sampling as the accountant prices it. Steps are charged to the ledger in blocks,
-    each before its first sample is drawn: a run that is killed has never drawn more than it was charged for. A run that
-    goes on from an older checkpoint draws fresh noise, and pays for its steps again.
+    Abadi et al. 2016, with Poisson sampling as the accountant prices it. Each step asks a permit, which is paid for a
+    block of steps before the first sample of it is drawn: a run that is killed has never drawn more than it was charged
+    for. A run that goes on from an older checkpoint draws fresh noise, and pays for its steps again.
 
     Before the first charge model and loss are run on made-up records: where one record changes what another adds, or a
     forward pass notes what it saw, the run is refused. A record that the model cannot compute, such as one with a label
@@ -116,7 +117,7 @@ class Trainer(Held):
         Public. Any: what it does with noisy gradients costs nothing.
     losses : callable
         Public. Of what the model gives and the targets: one loss for each record.
-    data : PrivateTensors
+    data : PrivateTensors, or RecordsAsTensors with a permit
         The records, and the account that pays.
     plan : TrainingPlan
         Public. Steps, samples, noise.
@@ -124,12 +125,12 @@ class Trainer(Held):
         Public. How many records are computed at a time; results do not depend on it, but for rounding.
     block : int, optional
         Public. How many steps are charged at a time; all of them by default: a whole plan costs least.
-    views : AugmentationMultiplicity, optional
+    augmentation : AugmentationMultiplicity, optional
         Public. Several views of each record, whose gradients are averaged before the clip, at the price of one.
     schedule : LRScheduler, optional
         Public. Of the optimizer's learning rate; it moves on after every step.
-    decay : float, optional
-        Public. Keeps a running average of the weights, `average`, with this decay.
+    ema_decay : float, optional
+        Public. Keeps an exponential moving average of the weights, `average`, with this decay.
     precision : torch.dtype, optional
         Public. Of the products of the passes, such as `torch.bfloat16`; parameters stay in float32, and gradients are
         added up in float32 at least.
@@ -137,8 +138,8 @@ class Trainer(Held):
         Public. What makes one fast graph of each step's computation, such as `torch.compile`, or with a mode
         `functools.partial(torch.compile, mode="reduce-overhead")` for CUDA graphs; by default, none.
     permit : Permit, optional
-        Open, paid for by the account of the data, and of a plan that has the steps among its releases; by default, the
-        account is charged for each block.
+        Open, paid for by the account of the data, and of a plan that has the steps among its releases: it is asked for
+        every step. By default, the account is charged for each block.
 
     Guarantee
     ---------
@@ -169,89 +170,106 @@ class Trainer(Held):
         model: nn.Module,
         optimizer: torch.optim.Optimizer,
         losses: Losses,
-        data: PrivateTensors,
+        data: PrivateTensors | RecordsAsTensors,
         plan: TrainingPlan,
         *,
         chunk: int = 256,
         block: int | None = None,
-        views: AugmentationMultiplicity | None = None,
+        augmentation: AugmentationMultiplicity | None = None,
         schedule: LRScheduler | None = None,
-        decay: float | None = None,
+        ema_decay: float | None = None,
         precision: torch.dtype | None = None,
         compiler: Compiler | None = None,
         permit: Permit | None = None,
     ) -> None:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
-        if permit is not None and not permit.pays_from(data.ledger):
-            remedy = "Give a permit of the data, or of what they were made from, or none."
-            raise ParameterError(ASKED, "another account than that of the data has paid for the permit", remedy)
+        _check_payer(data, permit)
         self.checked = check(model)
         if self.checked.one_by_one:
             warnings.warn(str(self.checked), SlowLayers, stacklevel=2)
         self._processes = current_processes()
-        self._gradients = NoisyGradients(model, losses, data, plan, chunk, views, self._processes, precision, compiler)
-        check_optimizer(optimizer, schedule, self._gradients.trained)
+        how = chunk, augmentation, self._processes, precision, compiler
+        self._gradient = SampledGradient(model, losses, data, plan, *how)
+        check_optimizer(optimizer, schedule, self._gradient.trained)
         self.model, self.optimizer, self.plan = model, optimizer, plan
         self._schedule = schedule
-        self._average = None if decay is None else WeightAverage(model, decay)
+        self._average = None if ema_decay is None else WeightAverage(model, ema_decay)
         self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False
         self._given, self._permits = permit, dict[int, Permit]()
         self._current: int | None = None
-        self._blocks = 0
+        self._blocks = self._end = 0
         self._charged = data.ledger.balance().certified
 
     def steps(self) -> Iterator[Step]:
         """Make the steps that are left, one at a time."""
-        shapes = {name: tuple(one.shape) for name, one in self._gradients.trained.items()}
-        agreed = repr((self.plan, shapes, self._block, self._done, self._opened, self._gradients.terms))
-        self._processes.start(self.model, agreed, self._gradients.rehearse)
-        if whole := self._gradients.by_whole_model:
+        shapes = {name: tuple(one.shape) for name, one in self._gradient.trained.items()}
+        agreed = repr((self.plan, shapes, self._block, self._done, self._opened, self._gradient.terms))
+        self._processes.start(self.model, agreed, self._gradient.rehearse)
+        if whole := self._gradient.by_whole_model:
             text = f"{', '.join(whole)} used outside of a layer, or once for all records: taken with the whole model"
             warnings.warn(text, SlowLayers, stacklevel=2)
-        while self._done < self.plan.steps:
-            count = min(self._block, self.plan.steps - self._done)
-            block = self._paid(count)
-            for _ in range(count):
-                if (step := self._stepped(block)) is None:
-                    break
+        while (block := self._paid()) is not None:
+            while (step := self._stepped(block)) is not None:
                 yield step
             self._committed(block)
 
     @exclusive
-    def _paid(self, count: int) -> int:
-        """Pay for a block of so many steps; its number, which is the present one from now on."""
-        self._charged = self._processes.told(partial(self._pay, count))
+    def _paid(self) -> int | None:
+        """Pay for the next block of steps; its number, which is the present one from now on. None after the last."""
+        count = min(self._block, self.plan.steps - self._done)
+        if count == 0:
+            return None
+        event = self.plan.event_of(count)
+        event = event if self._opened else self.plan.opened(event)
         self._blocks += 1
-        self._current = self._blocks
+        self._charged = self._processes.told(partial(self._pay, event, count))
+        if self._given is not None:
+            self._permits[self._blocks] = self._given
+        elif not self._processes.first:
+            assert isinstance(self._data, PrivateTensors)
+            self._permits[self._blocks] = self._data._paid_elsewhere(event, ASKED).__enter__()
+        self._gradient.end_round()
+        self._current, self._end = self._blocks, self._done + count
         return self._blocks
 
     @exclusive
     def _stepped(self, block: int) -> Step | None:
-        """One step; none if the run went back, or went on elsewhere: the rest of this block is forfeited."""
-        if self._current != block:
+        """A step of a block; none after its last, or where the run went back or on elsewhere: the rest is forfeited."""
+        if self._current != block or self._done == self._end:
             return None
+        permit, gradient = self._permits[block], self._gradient
         try:
             if not self._opened:
-                self._gradients.open()
-                self._opened = True
-            self._gradients.draw()
+                self._open(permit)
+            gradient.move(permit.ask(gradient.question, gradient.mechanism))
             self._move()
-        except DiscreetError as error:
-            error.settle(KEPT)
+        except BaseException as error:
+            gradient.begin()  # a turn may have passed without a row of noise
+            if isinstance(error, DiscreetError):
+                error.settle(KEPT)
             raise
         self._done += 1
         return self._now()
 
+    def _open(self, permit: Permit) -> None:
+        """Ask what a run asks before its first step: whether samples are truncated."""
+        truncation = self.plan.truncation
+        if truncation is not None and permit.ask(RecordCount(self._gradient), truncation):
+            self._gradient.most = truncation.most
+        self._opened = True
+
     @exclusive
     def _committed(self, block: int) -> None:
-        self._processes.told(partial(self._commit, block))
+        permit = self._permits.pop(block)
+        if self._given is None:
+            self._processes.told(partial(self._commit, permit))
 
     @property
     def average(self) -> nn.Module:
         """The model with the running average of its weights; released, as they are."""
         if self._average is None:
-            raise ParameterError(ASKED, "no average of the weights is kept", "Give the trainer a decay, such as 0.999.")
+            raise ParameterError(ASKED, "no average of the weights is kept", "Give an ema_decay, such as 0.999.")
         return self._average.model
 
     def run(self, progress: Progress | None = None) -> Step:
@@ -262,7 +280,8 @@ class Trainer(Held):
         progress : callable, optional
             Called with the steps made, the steps planned and what was charged; by default, a bar after a second.
         """
-        told = patient_bar() if progress is None else progress
+        quiet = _silent if self._given is not None else patient_bar()  # a permit that was given shows its own
+        told = quiet if progress is None else progress
         for step in self.steps():
             told(step.number, step.of, f"epsilon {step.charged:.4g} charged")
         return self._now()
@@ -307,7 +326,7 @@ class Trainer(Held):
                 raise ParameterError(RESUMED, f"what it holds for {name} is not finite", ANOTHER)
             if isinstance(one, nn.Module) and _shapes(checkpoint[name]) != _shapes(one.state_dict()):
                 raise ParameterError(RESUMED, f"what it holds for {name} has other names or shapes", ANOTHER)
-        self._gradients.check_state(checkpoint["gradients"])
+        self._gradient.check_state(checkpoint["gradients"])
         return done
 
     @exclusive
@@ -353,19 +372,20 @@ class Trainer(Held):
     def _now(self) -> Step:
         return Step(self._done, self.plan.steps, self._charged, self.plan, self._data.ledger.budget.delta)
 
-    def _pay(self, count: int) -> float:
-        """Pay for so many steps, by a permit of the data or from the one that was given; what the account has paid."""
-        event = self.plan.event_of(count)
-        event = event if self._opened else self.plan.opened(event)
+    def _pay(self, event: Event, count: int) -> float:
+        """Pay for so many steps by a permit of the data, unless one was given; what the account has paid."""
         if self._given is not None:
-            self._given.spend(event)
+            self._given.check_pays(event)
         else:
-            self._permits[self._blocks + 1] = self._data.permit(Described(event, self._request(count)), ASKED)
+            assert isinstance(self._data, PrivateTensors)
+            permit = self._data.permit(Described(event, self._request(count)), ASKED)
+            permit.progress = _silent
+            self._permits[self._blocks] = permit.__enter__()
         return self._data.ledger.balance().certified
 
-    def _commit(self, block: int) -> None:
-        if self._given is None:
-            self._permits.pop(block).commit(digest(self._gradients.trained))
+    def _commit(self, permit: Permit) -> None:
+        permit.commit(digest(self._gradient.trained))
+        permit.__exit__(None, None, None)
 
     def _move(self) -> None:
         """What follows from the noisy gradients alone."""
@@ -379,11 +399,24 @@ class Trainer(Held):
         """Whatever has a state that a later run needs."""
         average = None if self._average is None else self._average.model
         parts = {"model": self.model, "optimizer": self.optimizer, "schedule": self._schedule, "average": average}
-        parts["gradients"] = self._gradients
+        parts["gradients"] = self._gradient
         return {name: one for name, one in parts.items() if one is not None}
 
     def _request(self, count: int) -> str:
         return json.dumps({"steps": [self._done, self._done + count], "clip": self.plan.clip, "batch": self.plan.batch})
+
+
+def _check_payer(data: PrivateTensors | RecordsAsTensors, permit: Permit | None) -> None:
+    """Refuse a permit of another account, and records that only a permit shows without one."""
+    if permit is None and not isinstance(data, PrivateTensors):
+        raise ParameterError(ASKED, "these records are behind a permit, which is not given", "Give it.")
+    if permit is not None and isinstance(data, PrivateTensors) and not permit.pays_from(data.ledger):
+        remedy = "Give a permit of the data, or of what they were made from, or none."
+        raise ParameterError(ASKED, "another account than that of the data has paid for the permit", remedy)
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """Progress that is shown elsewhere."""
 
 
 def _numbers(state: Any) -> list[Any]:

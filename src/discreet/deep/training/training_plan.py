@@ -10,12 +10,12 @@ from discreet.core.budget import Budget, check_budget
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
-from discreet.core.events_in_words import in_words
-from discreet.core.secret_sample import SecretSample
+from discreet.core.mechanism import SecretSample
+from discreet.core.receipt import in_words
 from discreet.deep.clipping.clip_quantile import ClipQuantile
 from discreet.deep.noise.banded_factorization import MOST, BandedFactorization
-from discreet.deep.training.card import as_table, as_text
-from discreet.deep.training.truncation import Truncation
+from discreet.deep.noise.truncation import TruncatedSample, Truncation
+from discreet.deep.training.privacy_card import as_table, as_text
 from discreet.mechanisms.additive.gaussian import Gaussian
 
 ASKED = "plan a training run"
@@ -179,17 +179,22 @@ class TrainingPlan:
         """How far one record moves the sums of a step with this clip: what the noise is in units of."""
         return clip if self.quantile is None else self.quantile.reach(clip)
 
+    @property
+    def step_sample(self) -> SecretSample:
+        """What a step draws and pays for."""
+        if self.truncation is None:
+            return self.sample
+        return TruncatedSample(self.sample.rate, self.sample.scheme, truncation=self.truncation)
+
     def event_of(self, steps: int) -> Event:
         """What so many steps cost."""
-        one: Event = self.sample.event(self.noise.event)
-        if self.truncation is not None:
-            one = Composed((one, self.truncation.left_out(self.sample.rate)))
+        one: Event = self.step_sample.event(self.noise.event)
         rounds = steps if self.bands is None else -(-steps // self.bands.count)
         return one if rounds == 1 else Repeated(one, rounds)
 
     def opened(self, event: Event) -> Event:
         """What these steps cost together with what a run asks before its first step."""
-        return event if self.truncation is None else Composed((self.truncation.test, event))
+        return event if self.truncation is None else Composed((self.truncation.event, event))
 
     @property
     def event(self) -> Event:

@@ -8,13 +8,13 @@ from discreet.core.checks import check_positive, check_seed, check_whole
 from discreet.core.events import Composed
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
-from discreet.graphs.publishing.network import PublishedNetwork
-from discreet.graphs.publishing.publish import SAFE
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
+from discreet.graphs.publishing.publish_network import SAFE
+from discreet.graphs.publishing.published_network import PublishedNetwork
+from discreet.mechanisms.additive.laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.edge_response import EdgeResponse
 from discreet.mechanisms.graphs.placed_groups import PlacedGroups
 from discreet.questions.graphs.edge_sums import edge_blocks_of
-from discreet.questions.graphs.whole_graph import ENDS, WholeGraph
+from discreet.questions.graphs.graph_statistic import ENDS, WholeGraph
 from discreet.trust.private_graph import PrivateGraph
 
 BLOCKS = 0.2  # of epsilon, for the edges between groups

@@ -12,9 +12,9 @@ from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task, encoded
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of, shrinkage
-from discreet.questions.tables.class_marginals import class_marginals_of
+from discreet.questions.tables.contingency import class_marginals_of
 from discreet.questions.tables.domain import MOST_BINS, Domain
-from discreet.releases.sum_plan import SumPlan, planned
+from discreet.releases.least_noise import SumPlan, planned
 from discreet.schema.schema import Category, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -33,35 +33,17 @@ class CategoricalNB(NaiveBayes):
         Public. The number of cells of each number.
     alpha : float
         Public. Records that are added to each value in each class (Laplace smoothing).
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order; not for `PrivateData`, whose schema has them.
     bounds : (lower, upper), or Schema, optional
         Public. Of the features: two numbers, or two sequences with one number per feature, or a schema of the features
         in order, which may have categories; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
     feature_log_prob_ : array of shape (n_values, n_classes)
         Released. The logarithm of the probability of each value in each class: those of the first feature, of the
         second, and so on.
-    class_prior_ : array of shape (n_classes,)
-        Released. The probability of each class.
     columns_ : tuple of Number or Category
         Public. What is known of each feature.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -96,14 +78,10 @@ class CategoricalNB(NaiveBayes):
     ) -> None:
         self.bins = bins
         self.alpha = alpha
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "bins", self.bins, most=MOST_BINS)
         check_positive(self.purpose, "alpha", self.alpha)
 

@@ -20,7 +20,15 @@ FEWEST = 0.5  # records of a class, whatever the noise says
 
 
 class NaiveBayes(ClassifierMixin, PrivateEstimator):
-    """A classifier that multiplies the probabilities of the features in each class."""
+    """A classifier that multiplies the probabilities of the features in each class.
+
+    Attributes
+    ----------
+    class_prior_ : array of shape (n_classes,)
+        Released. The probability of each class.
+    classes_ : array of shape (n_classes,)
+        Public. The classes.
+    """
 
     supervised: ClassVar[bool] = True
     classes_: NDArray[Any]

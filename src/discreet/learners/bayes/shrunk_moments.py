@@ -8,8 +8,113 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.learners.bayes.box_law import LEAST, flattest
 from discreet.learners.bayes.naive_bayes import partial_shrinkage, shrinkage
+
+VALUES = np.linspace(-1.0, 1.0, 33)  # on which laws are compared: values closer than a step are taken for alike
+POWERS = VALUES ** np.arange(5)[:, None]
+LEAST = 2e-3  # variance, and distance of a mean from the ends: a mean between two values needs half of it
+ROUNDS, HALVINGS, CLOSE = 100, 40, 1e-7
+
+
+def flattest(mean: Array) -> Array:
+    """The variance of the law exp(a z) on [-1, 1] with this mean, nearly: any greater one has a hump at both ends.
+
+    From Cohen 1991, who gives a = mean (3 - mean^2) / (1 - mean^2), and the variance, which is dmean / da.
+
+    Examples
+    --------
+    >>> flattest(np.array([0.0, 0.9])).round(4)
+    array([0.3333, 0.0099])
+    """
+    return np.square(1 - mean**2) / (3 + mean**4)
+
+
+@dataclass(frozen=True)
+class BoxLaw:
+    """Laws P(z) = exp(slope z + curve z^2 - log_total) on values from -1 to 1.
+
+    The law of the greatest entropy with a mean and a variance is of this form (Jaynes 1957). It is the normal law where
+    both ends are many deviations away, a geometric one at an end, and that of two values where the variance is all
+    that the mean allows.
+
+    Parameters
+    ----------
+    slope, curve, log_total : array
+        Of each law.
+
+    Examples
+    --------
+    >>> law = BoxLaw.of(np.array([0.0, -0.6]), np.array([0.04, 0.64]))
+    >>> z = np.array([0.2, 1.0])
+    >>> (law.log_density(z) - law.log_density(-z)).round(2)
+    array([ 0.  , -1.39])
+    """
+
+    slope: Array
+    curve: Array
+    log_total: Array
+
+    @classmethod
+    def of(cls, mean: Array, variance: Array) -> BoxLaw:
+        """With these means and variances, as far as laws on [-1, 1] have them.
+
+        Newton's method on the convex function log_total - slope E[z] - curve E[z^2], with steps that are halved until
+        it falls.
+        """
+        mean = np.clip(mean, LEAST - 1, 1 - LEAST)
+        most = (1 - 1e-4) * (1 - mean**2)
+        variance = np.clip(variance, np.minimum(LEAST, most), most)
+        wide = variance > flattest(mean) / 2
+        start = np.where(wide, 0.0, 1 / variance)
+        goal, at = np.stack([mean, mean**2 + variance]), np.stack([mean * start, -start / 2])
+        for _ in range(ROUNDS):
+            moments = _moments(at)
+            apart = moments[1:3] - goal
+            if np.abs(apart).max(initial=0.0) < CLOSE:
+                break
+            at = _nearer(at, goal, _newton(moments, apart), apart)
+        return cls(at[0], at[1], _log_total(at))
+
+    def log_density(self, z: Array) -> Array:
+        """The logarithm of P(z), law by law."""
+        return np.asarray(self.slope * z + self.curve * z**2 - self.log_total)
+
+
+def _exponents(at: Array) -> Array:
+    return np.asarray(at[0][..., None] * POWERS[1] + at[1][..., None] * POWERS[2])
+
+
+def _log_total(at: Array) -> Array:
+    exponents = _exponents(at)
+    most = exponents.max(axis=-1)
+    return np.asarray(most + np.log(np.exp(exponents - most[..., None]).sum(axis=-1)))
+
+
+def _moments(at: Array) -> Array:
+    """E[z^k], for k from 0 to 4."""
+    weights = np.exp(_exponents(at) - _log_total(at)[..., None])
+    return np.moveaxis(weights @ POWERS.T, -1, 0)
+
+
+def _newton(moments: Array, apart: Array) -> Array:
+    """The step that would bring both moments to their goals, if they were linear."""
+    _, first, second, third, fourth = moments
+    mixed = third - first * second
+    own, other = second - first**2 + 1e-9, fourth - second**2 + 1e-9
+    determinant = np.maximum(own * other - mixed**2, 1e-18)
+    return np.stack([mixed * apart[1] - other * apart[0], mixed * apart[0] - own * apart[1]]) / determinant
+
+
+def _nearer(at: Array, goal: Array, step: Array, apart: Array) -> Array:
+    """The point after so much of the step that the function falls, law by law."""
+    before, slope, part = _log_total(at) - (at * goal).sum(axis=0), (apart * step).sum(axis=0), np.ones(step.shape[1:])
+    for _ in range(HALVINGS):
+        there = at + part * step
+        short = _log_total(there) - (there * goal).sum(axis=0) > before + 1e-4 * part * slope + 1e-12
+        if not short.any():
+            break
+        part = np.where(short, part / 2, part)
+    return np.asarray(at + part * step)
 
 
 @dataclass(frozen=True)

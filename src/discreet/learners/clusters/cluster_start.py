@@ -14,12 +14,19 @@ from sklearn.utils import check_random_state
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
+from discreet.questions.question import BoundedSum
+from discreet.questions.vectors.center import (
+    cell_middles,
+    center_of,
+    count_weight,
+    distances_of,
+    projected_cells_of,
+    radius_of,
+)
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.directed_products import on_grid
-from discreet.questions.vectors.distances import distances_of, radius_of
-from discreet.questions.vectors.projected_cells import cell_middles, projected_cells_of
 from discreet.questions.vectors.second_moments import CROSS, central_moments_of, unfolded
-from discreet.releases.shares import BudgetShare
+from discreet.releases.joint_plan import Stage
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 
@@ -49,28 +56,21 @@ class ClusterStart:
 
     Records are projected on at most three axes of greatest variance, where few cells are needed; k-means on the noisy
     counts of cells costs nothing more.
-
-    Parameters
-    ----------
-    task : Task
-        The records.
-    clusters : int
-        Public. How many centers.
     """
 
-    task: Task
-    clusters: int
+    task: Task  # the records
+    clusters: int  # public: how many centers
 
-    def shares(self, part: float) -> list[BudgetShare]:
+    def shares(self, part: float) -> list[Stage]:
         """The three sums, with their parts of the budget."""
         n, axes = self._n, self._axes
         if self.clusters > (most := CELLS[axes] ** axes):
             obstacle = f"there are {self.clusters} clusters, and a start finds {most} at most"
             raise ParameterError("clusters", obstacle, "Ask for fewer.")
         return [
-            BudgetShare(self._moments(), part * AXES),
-            BudgetShare(self._cells(np.zeros(n), np.eye(n)[:, :axes], np.ones(axes)), part * GRID),
-            BudgetShare(self._distances(np.zeros((1, n))), part * RADIUS),
+            Stage(self._moments(), part * AXES),
+            Stage(self._cells(np.zeros(n), np.eye(n)[:, :axes], np.ones(axes)), part * GRID),
+            Stage(self._distances(np.zeros((1, n))), part * RADIUS),
         ]
 
     def found(self, permit: Permit, noises: Iterator[Any], seed: Any) -> Start:
@@ -161,7 +161,6 @@ def weighted_means(points: Array, weights: Array, clusters: int, rng: np.random.
 
 
 def _squares(points: Array, centers: Array) -> Array:
-    """Squared distances."""
     found: Array = cdist(points, centers, "sqeuclidean")
     return found
 
@@ -191,3 +190,39 @@ def shortened(vectors: Array, stddev: Array | float, longest: float = math.inf) 
     noise = vectors.shape[1] * np.square(stddev)
     feigned = noise / np.maximum(np.square(vectors).sum(axis=1, keepdims=True), 1e-300)
     return vectors * np.clip(1 - feigned, 0.0, 1 / (1 + noise / longest**2))
+
+
+@dataclass(frozen=True)
+class MeanStart:
+    """A private start from one bounded sum: the noisy mean of all records, and directions that are public.
+
+    If x varies by v along each of k random directions, centers at the distance r from the mean are nearer to x than the
+    mean by 2 r max - r^2, where max is the greatest of k normal numbers times sqrt(v): most so at r = sqrt(2 v log k),
+    nearly.
+    """
+
+    task: Task  # the records
+    clusters: int  # public: how many centers
+
+    def shares(self, part: float) -> list[Stage]:
+        """The sum, with its part of the budget."""
+        return [Stage(self._sum, part)]
+
+    def found(self, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Start:
+        """Ask for the sum, and draw the directions."""
+        noise, size = next(noises), len(self.task.features)
+        weight = count_weight(len(self.task.features))
+        stddev = spread(self.task.data, self._sum, noise).stddev
+        sums = permit.ask(self._sum, noise)
+        count = float(self.task.data.public_size or max(sums[0], 2 * stddev) / weight)
+        scale = 1 / max(count, 1.0)
+        mean = shortened(scale * sums[None, 1:], scale * stddev, math.sqrt(size / 3))
+        directions = rng.normal(size=(self.clusters, size))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        away = math.sqrt(2 * UNKNOWN * math.log(self.clusters))
+        return Start(on_grid(np.clip(mean + away * directions, -1.0, 1.0)), math.sqrt(size) / 2, count)
+
+    @property
+    def _sum(self) -> BoundedSum:
+        """The count and the sum of all records."""
+        return center_of(self.task.schema, self.task.features)

@@ -18,10 +18,9 @@ from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart
 from discreet.learners.clusters.kmeans import shifted
 from discreet.learners.clusters.mixture import CovarianceType, Mixture
-from discreet.learners.clusters.published_mixture import PublishedSteps
-from discreet.questions.vectors.cluster_residuals import cluster_residuals_of
-from discreet.questions.vectors.clusters import Scaling
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.learners.clusters.published_mixture import PublishedMixture
+from discreet.questions.vectors.clusters import Scaling, cluster_residuals_of
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -49,10 +48,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         random means. It needs much more noise.
     max_iter : int, optional
         Public. How many steps; 3 where none is given, and 10 for the published method.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
     random_state : int, RandomState instance or None
         Public. Seeds k-means on the noisy cells of the start, or random means; never the noise.
 
@@ -67,14 +62,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         (n_components, n_features) if diagonal; positive definite.
     n_iter_ : int
         Public. The number of steps.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -114,33 +101,32 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         self.method = method
         self.max_iter = max_iter
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
         self.random_state = random_state
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "covariance_type", self.covariance_type, ("full", "tied", "diag"))
         check_one_of(self.purpose, "method", self.method, ("joint", "published"))
         for name, value in (("n_components", self.n_components), ("max_iter", self._steps)):
             check_whole(self.purpose, name, value)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The start, one step of k-means, and the steps of expectation-maximisation."""
         task.check_enough(self.purpose, int(self.n_components))
         parts, times = int(self.n_components), int(self._steps)
         if self.method == "published":
-            return shared(task.data, task.budget, PublishedSteps(task, parts, self.covariance_type).shares(times))
+            published = PublishedMixture(task, parts, self.covariance_type).shares(times)
+            return staged(task.data, published, task.budget, vector_noise)
         plain = Mixture.round(np.zeros((parts, len(task.features))), 1.0)
         step = cluster_residuals_of(task.schema, task.features, plain.means, 1.0, "l2")
-        shares = [*ClusterStart(task, parts).shares(START), BudgetShare(step, STEP)]
-        return shared(task.data, task.budget, shares + [BudgetShare(plain.moments(task), ROUNDS / times)] * times)
+        shares = [*ClusterStart(task, parts).shares(START), Stage(step, STEP)]
+        rounds = Stage(plain.moments(task), ROUNDS, times)
+        return staged(task.data, [*shares, rounds], task.budget, vector_noise)
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """Steps from the start."""
-        noises, seed, parts = iter(plan.noises), permit.random_state(self.random_state), int(self.n_components)
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
+        noises, seed, parts = iter(plan.mechanisms), permit.random_state(self.random_state), int(self.n_components)
         if self.method == "published":
-            mixture = PublishedSteps(task, parts, self.covariance_type).found(permit, noises, seed)
+            mixture = PublishedMixture(task, parts, self.covariance_type).found(permit, noises, seed)
         else:
             mixture = self._jointly(task, permit, noises, seed)
         scale = Scaling(task.schema, task.features)

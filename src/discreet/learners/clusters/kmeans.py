@@ -15,13 +15,11 @@ from discreet.core.checks import check_one_of, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.clusters.cluster_start import ClusterStart, shortened
-from discreet.learners.clusters.mean_start import MeanStart
+from discreet.learners.clusters.cluster_start import ClusterStart, MeanStart, shortened
 from discreet.questions.columns.box import GUESS
-from discreet.questions.vectors.cluster_residuals import COUNT, cluster_residuals_of
-from discreet.questions.vectors.clusters import Scaling, clusters_of, count_weight
+from discreet.questions.vectors.clusters import COUNT, Scaling, cluster_residuals_of, clusters_of, count_weight
 from discreet.questions.vectors.directed_products import on_grid
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -44,8 +42,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
     ----------
     n_clusters : int
         Public. How many centers.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
     epsilon, delta : float
         Public. What one fit costs. Delta 0 makes every step a Laplace release, else Gaussian.
     init : {"grid", "mean", "random"}, optional
@@ -54,8 +50,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
         given, a grid, unless noise would hide the main axes of so many records.
     max_iter : int, optional
         Public. How many steps; 5 after a random start and 2 after any other where none is given.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
     random_state : int, RandomState instance or None
         Public. Seeds random centers, where empty ones move to, and k-means on the cells of the grid; never the noise.
 
@@ -67,14 +61,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
         Public. Half the distance between the bounds of each feature: distances are measured in these units.
     n_iter_ : int
         Public. The number of steps.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -109,38 +95,35 @@ class KMeans(ClusterMixin, PrivateEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
         self.init = init
         self.max_iter = max_iter
         self.expected_size = expected_size
         self.random_state = random_state
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_one_of(self.purpose, "init", self.init, ("grid", "mean", "random", None))
         sizes = ("n_clusters", self.n_clusters), ("max_iter", self._steps), ("expected_size", self.expected_size)
         for name, value in sizes:
             check_whole(self.purpose, name, value)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The sums of the start, and one for every step; a start from the mean where noise would hide the axes."""
         task.check_enough(self.purpose, int(self.n_clusters))
         centers, times = np.zeros((int(self.n_clusters), len(task.features))), int(self._steps)
         if self.init == "random":
             step = clusters_of(task.schema, task.features, centers, self._norm)
-            return shared(task.data, task.budget, [BudgetShare(step, 1.0)] * times)
+            return staged(task.data, [Stage(step, 1.0, times)], task.budget, vector_noise)
         step = cluster_residuals_of(task.schema, task.features, centers, 1.0, self._norm)
-        steps = [BudgetShare(step, STEPS / times)] * times
+        steps = [Stage(step, STEPS, times)]
         grid, mean = ClusterStart(task, int(self.n_clusters)), MeanStart(task, int(self.n_clusters))
         if self.init != "mean":
-            plan = shared(task.data, task.budget, grid.shares(START) + steps)
-            if self.init == "grid" or not grid.hidden(plan.noises[0], task.data.public_size or self.expected_size):
+            plan = staged(task.data, grid.shares(START) + steps, task.budget, vector_noise)
+            if self.init == "grid" or not grid.hidden(plan.mechanisms[0], task.data.public_size or self.expected_size):
                 return plan
-        return shared(task.data, task.budget, mean.shares(MEAN) + steps)
+        return staged(task.data, mean.shares(MEAN) + steps, task.budget, vector_noise)
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """A start, and Lloyd's steps."""
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
         scale = Scaling(task.schema, task.features)
         rng = check_random_state(permit.random_state(self.random_state))
         centers = (self._from_random if self.init == "random" else self._from_start)(task, plan, permit, rng)
@@ -164,8 +147,8 @@ class KMeans(ClusterMixin, PrivateEstimator):
         """A row has few numbers that are not zero: so Laplace noise is the least without a delta."""
         return "l2" if self.delta > 0 else "l1"
 
-    def _from_start(self, task: Task, plan: SharedPlan, permit: Permit, rng: np.random.RandomState) -> Array:
-        noises, kind = iter(plan.noises), MeanStart if len(plan.noises) == 1 + self._steps else ClusterStart
+    def _from_start(self, task: Task, plan: JointPlan, permit: Permit, rng: np.random.RandomState) -> Array:
+        noises, kind = iter(plan.mechanisms), MeanStart if len(plan.mechanisms) == 1 + self._steps else ClusterStart
         start = kind(task, int(self.n_clusters)).found(permit, noises, rng)
         centers = start.centers
         for noise in noises:
@@ -174,9 +157,9 @@ class KMeans(ClusterMixin, PrivateEstimator):
             centers = shifted(centers, start.radius, permit.ask(step, noise), stddev)
         return centers
 
-    def _from_random(self, task: Task, plan: SharedPlan, permit: Permit, rng: np.random.RandomState) -> Array:
+    def _from_random(self, task: Task, plan: JointPlan, permit: Permit, rng: np.random.RandomState) -> Array:
         centers = self._starting_centers(len(task.features), rng)
-        for noise in plan.noises:
+        for noise in plan.mechanisms:
             step = clusters_of(task.schema, task.features, centers, self._norm)
             threshold = spread(task.data, step, noise).stddev
             centers = self._moved(permit.ask(step, noise), len(task.features), threshold, rng)

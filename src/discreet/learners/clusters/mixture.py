@@ -24,15 +24,6 @@ NARROWEST, WIDEST = 1e-5, 4.0  # variances of scaled records
 class Mixture:
     """A mixture of Gaussian laws with full covariance matrices.
 
-    Parameters
-    ----------
-    weights : array of shape (n_parts,)
-        Released. Positive; they add up to 1.
-    means : array of shape (n_parts, n_features)
-        Released.
-    covariances : array of shape (n_parts, n_features, n_features)
-        Released. Positive definite.
-
     Examples
     --------
     >>> halves = Mixture(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.ones((2, 1, 1)))
@@ -41,9 +32,9 @@ class Mixture:
            [0.12, 0.88]])
     """
 
-    weights: Array
-    means: Array
-    covariances: Array
+    weights: Array  # released: positive; they add up to 1, of shape (n_parts,)
+    means: Array  # released: of shape (n_parts, n_features)
+    covariances: Array  # released: positive definite, of shape (n_parts, n_features, n_features)
 
     @classmethod
     def round(cls, means: Array, variance: float) -> Mixture:

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.clusters.mixture import NARROWEST, CovarianceType, Mixture, definite
-from discreet.questions.vectors.part_moments import part_moments_of, part_shares_of
-from discreet.releases.shares import BudgetShare
+from discreet.questions.vectors.mixture_moments import part_moments_of, part_shares_of
+from discreet.releases.joint_plan import Stage
 from discreet.trust.permit import Permit
 
 START = 1 / 12  # the variance that all parts start with: that of values all over the middle half of their bounds
@@ -22,31 +22,22 @@ SPREAD = 0.6  # how far from the middle means start
 
 
 @dataclass(frozen=True)
-class PublishedSteps:
+class PublishedMixture:
     """Steps that release shares, then the sum of each part, then the products of each part: 2 K + 1 releases.
 
     The paper adds noise to the parameters themselves, with a sensitivity that has the exact count of a part in it.
     That count differs between neighbors, so the noise would betray it. Here sums have the noise, whose bound is
     public, and are divided by the noisy count.
-
-    Parameters
-    ----------
-    task : Task
-        The records.
-    parts : int
-        Public. How many parts.
-    kind : {"full", "tied", "diag"}
-        Public. The form of the covariance matrices.
     """
 
-    task: Task
-    parts: int
-    kind: CovarianceType
+    task: Task  # the records
+    parts: int  # public: how many parts
+    kind: CovarianceType  # public: the form of the covariance matrices
 
-    def shares(self, steps: int) -> list[BudgetShare]:
+    def shares(self, steps: int) -> list[Stage]:
         """All sums, with equal parts of the budget."""
         plain = Mixture.round(np.zeros((self.parts, self._n)), 1.0)
-        return [BudgetShare(question, 1.0) for question in self._questions(plain)] * steps
+        return [Stage(question, 1.0) for question in self._questions(plain)] * steps
 
     def found(self, permit: Permit, noises: Iterator[Any], seed: Any) -> Mixture:
         """Steps from random means, as many as there are noises."""

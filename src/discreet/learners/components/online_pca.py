@@ -18,7 +18,7 @@ from discreet.questions.series.product_tree import prefixes_of, product_tree_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
 from discreet.questions.vectors.second_moments import weights_of
 from discreet.releases.drawing import drawn_on
-from discreet.releases.sum_plan import SumPlan, planned
+from discreet.releases.least_noise import SumPlan, planned
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -37,16 +37,8 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
     ----------
     n_components : int
         Public. How many components.
-    time : int or str
-        Public. The column of time, by its place or its name; all others are features.
-    steps : int
-        Public. How many steps divide the bounds of time into equal parts: a power of two.
     radius : float, optional
         Public. The length that a record is shrunk to, scaled from its bounds to [-1, 1]; by default none is shrunk.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per column; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs, for all steps together.
 
     Attributes
     ----------
@@ -55,18 +47,6 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
         records, and the last ones those of all.
     middle_ : array of shape (n_features,)
         Public. The middle of the bounds of each feature.
-    clock_ : array of shape (steps + 1,)
-        Public. Where the steps end, from the lower to the upper bound of time.
-    time_ : int
-        Public. The place of the column of time.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of columns, with that of time.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -104,18 +84,15 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
         self.steps = steps
         self.radius = radius
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         for name in ("n_components", "steps"):
             check_whole(self.purpose, name, getattr(self, name))
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SumPlan:
-        """The tree."""
         task.check_enough(self.purpose, int(self.n_components))
         features = self._features(task)
         if not 1 <= self.n_components <= len(features):

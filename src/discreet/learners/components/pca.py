@@ -14,11 +14,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, OneByOne, Power, Sulq
-from discreet.learners.components.place import PlaceSearch
+from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, LocationSearch, OneByOne, Power, Sulq
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.vectors.coordinates import SHORTEST
-from discreet.releases.shares import SharedPlan
+from discreet.releases.joint_plan import JointPlan
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -49,10 +48,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         spent on a radius within which 80% of the records lie.
     max_iter : int
         Public. How many steps the power method takes.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
     random_state : int, RandomState instance or None
         Public. Seeds the directions that the power method starts with; never the noise.
 
@@ -72,14 +67,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         Public. The number of components.
     n_iter_ : int
         Public. The number of steps: `max_iter` for the power method, else 1.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -122,12 +109,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         self.radius = radius
         self.max_iter = max_iter
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
         self.random_state = random_state
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "method", self.method, METHODS)
         check_whole(self.purpose, "max_iter", self.max_iter)
         if self.n_components is not None:
@@ -135,20 +120,20 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The center, the radius if it is not given, and what the method asks."""
         n = len(task.features)
         if self.n_components is not None and self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
         task.check_enough(self.purpose, self.n_components or 1)
-        return self._search(task).plan(PlaceSearch(task, self.radius).shares())
+        return self._search(task).plan(LocationSearch(task, self.radius).shares())
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """Ask for the place of the records, then for the components around it."""
-        noises, search = iter(plan.noises), self._search(task)
-        place = PlaceSearch(task, self.radius).found(permit, noises)
-        found, origin = search.found(place, permit, noises), search.origin(place)
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
+        """Ask for the location of the records, then for the components around it."""
+        noises, search = iter(plan.mechanisms), self._search(task)
+        location = LocationSearch(task, self.radius).found(permit, noises)
+        found, origin = search.found(location, permit, noises), search.origin(location)
         total = None if found.total is None else max(found.total, np.finfo(float).tiny)
         return {
             "components_": found.vectors,
@@ -176,9 +161,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         components = np.eye(len(features))[:size] if fitted is None else fitted["components_"]
         offsets = np.zeros(size) if fitted is None else -components @ fitted["mean_"]
         outputs: list[KeptColumn | Computed] = [KeptColumn(name) for name in schema.columns if name not in features]
-        for place, (weights, offset) in enumerate(zip(components, offsets, strict=True)):
+        for location, (weights, offset) in enumerate(zip(components, offsets, strict=True)):
             terms = tuple(ColumnTerm(name, float(weight)) for name, weight in zip(features, weights, strict=True))
-            outputs.append(Computed(f"pca{place}", terms, float(offset), Number(-reach, reach)))
+            outputs.append(Computed(f"pca{location}", terms, float(offset), Number(-reach, reach)))
         return Transformation(schema, tuple(outputs))
 
     def inverse_transform(self, X: Any) -> Array:

@@ -14,10 +14,10 @@ from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.components.components import signed
+from discreet.questions.vectors.center import distances_of, radius_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
-from discreet.questions.vectors.distances import distances_of, radius_of
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
-from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -38,10 +38,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
     radius : float, optional
         Public. The length that a record is shrunk to, scaled from its bounds to [-1, 1]; without one, a part of the
         budget is spent on a radius within which 95% of the records lie.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -53,14 +49,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         Released. The variance of the coordinates along each component.
     explained_variance_ratio_ : array of shape (n_components,)
         Released. Its share in the variance of all features.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -93,29 +81,27 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         self.n_components = n_components
         self.radius = radius
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_whole(self.purpose, "n_components", self.n_components)
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
-    def plan(self, task: Task) -> SharedPlan:
+    def plan(self, task: Task) -> JointPlan:
         """The radius if it is not given, and the products."""
         task.check_enough(self.purpose, int(self.n_components))
         n = len(task.features)
         if self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
-        products = BudgetShare(central_moments_of(task.schema, task.features, np.zeros(n), 1.0), 1 - RADIUS)
-        shares = [products] if self.radius is not None else [BudgetShare(self._distances(task), RADIUS), products]
-        return shared(task.data, task.budget, shares)
+        products = Stage(central_moments_of(task.schema, task.features, np.zeros(n), 1.0), 1 - RADIUS)
+        shares = [products] if self.radius is not None else [Stage(self._distances(task), RADIUS), products]
+        return staged(task.data, shares, task.budget, vector_noise)
 
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
         """Ask for the radius and the products, and find the directions."""
-        n, size, noises = len(task.features), int(self.n_components), iter(plan.noises)
+        n, size, noises = len(task.features), int(self.n_components), iter(plan.mechanisms)
         radius = self.radius
         if radius is None:
             radius = radius_of(permit.ask(self._distances(task), next(noises)), math.sqrt(n), INSIDE)

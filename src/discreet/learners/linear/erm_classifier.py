@@ -16,7 +16,7 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
-from discreet.mechanisms.learning.margin_losses import LogisticLoss, LossName
+from discreet.mechanisms.learning.penalized_loss import LogisticLoss, LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.gradients.signed_records import Affine
@@ -44,17 +44,8 @@ class ERMClassifier(RiskMinimizer, LinearScores):
 
     Parameters
     ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
     loss : {"logistic", "huber_hinge"}
         Public. Logistic regression, or support vectors.
-    perturbed : {"objective", "output"}
-        Public. What the noise is added to.
     penalty : float, optional
         Public. Half of it times the squared length of the coefficients is added to the sum of losses, for records that
         are `radius` long; the intercept's coefficient is one of them. By default in proportion to the noise, and so
@@ -65,27 +56,6 @@ class ERMClassifier(RiskMinimizer, LinearScores):
     standardize : bool, optional
         Public. Whether a tenth of the budget is for noisy means and squares of all columns, by which they are centred
         and scaled, or scaled alike where noise hides single ones. By default unless a radius is given.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
-    epsilon, delta : float
-        Public. What one fit costs. Where delta is 0, noise has a length of the Gamma law; else it is Gaussian.
-
-    Attributes
-    ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Released. The coefficients of the scores, in the units of the data.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Released. The intercepts.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -122,20 +92,16 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.loss = loss
         self.perturbed = perturbed
         self.penalty = penalty
         self.radius = radius
         self.standardize = standardize
         self.expected_size = expected_size
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, 2.0**-10, 2.0**10)
@@ -152,16 +118,13 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         return dataclasses.replace(plan, event=Composed((rough.noise.event, plan.event)), moments=rough)
 
     def size(self, task: Task) -> int:
-        """The constant and the features."""
         return 1 + len(task.features)
 
     def reach(self, task: Task) -> float:
-        """The radius."""
         longest = math.sqrt(1 + len(task.features))
         return math.sqrt(1 + len(task.features) / 3) if self.radius is None else min(self.radius, longest)
 
     def learn(self, task: Task, plan: RiskPlan, permit: Permit) -> Artefact:
-        """One minimiser for each score."""
         columns = Coordinates.of(task.schema, task.features, 1.0)
         if plan.moments is None:
             return own_units(columns, self.minimizers(task, plan, permit))

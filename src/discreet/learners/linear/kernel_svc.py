@@ -11,7 +11,7 @@ from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
-from discreet.mechanisms.learning.margin_losses import LossName
+from discreet.mechanisms.learning.penalized_loss import LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.gradients.signed_records import Waves, scaled
 from discreet.trust.permit import Permit
@@ -28,13 +28,6 @@ class KernelSVC(RiskMinimizer):
 
     Parameters
     ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
     gamma : float, optional
         Public. How fast the kernel falls, in the units of [-1, 1]. By default 9 / n_features: what scikit-learn's
         "scale" gives for features with standard deviation 1/3.
@@ -43,17 +36,11 @@ class KernelSVC(RiskMinimizer):
         more noise.
     loss : {"huber_hinge", "logistic"}
         Public. The loss of a margin.
-    perturbed : {"objective", "output"}
-        Public. What the noise is added to.
     penalty : float, optional
         Public. Half of it times the squared length of the coefficients is added to the sum of losses. By default in
         proportion to the noise; see `ERMClassifier`.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
     random_state : int, optional
         Public. The seed of the Fourier features.
-    epsilon, delta : float
-        Public. What one fit costs. Where delta is 0, noise has a length of the Gamma law; else it is Gaussian.
 
     Attributes
     ----------
@@ -65,16 +52,6 @@ class KernelSVC(RiskMinimizer):
         Public. The lower bounds.
     upper_ : array of shape (n_features,)
         Public. The upper bounds.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -115,9 +92,7 @@ class KernelSVC(RiskMinimizer):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.gamma = gamma
         self.n_components = n_components
         self.loss = loss
@@ -125,22 +100,19 @@ class KernelSVC(RiskMinimizer):
         self.penalty = penalty
         self.expected_size = expected_size
         self.random_state = random_state
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         check_whole(self.purpose, "n_components", self.n_components, most=2**11)
         if self.gamma is not None:
             check_positive(self.purpose, "gamma", self.gamma, 2.0**-20, 2.0**20)
 
     def size(self, task: Task) -> int:
-        """The Fourier features."""
         return 2 * int(self.n_components)
 
     def reach(self, task: Task) -> float:
-        """Their length: cosines and sines of the same angles."""
+        """The length of a row of Fourier features: cosines and sines of the same angles."""
         return 1.0
 
     def learn(self, task: Task, plan: RiskPlan, permit: Permit) -> Artefact:

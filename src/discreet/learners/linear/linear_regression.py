@@ -1,4 +1,4 @@
-"""Private linear regression, from noisy second moments, with standard errors that include the noise."""
+"""Private linear regression with standard errors, and ridge regression."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
-from discreet.questions.vectors.mapped_moments import mapped_moments_of
-from discreet.questions.vectors.second_moments import unfolded
+from discreet.questions.vectors.second_moments import mapped_moments_of, unfolded
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
-from discreet.releases.normal_equations import NormalEquations, adaptive_penalty
-from discreet.releases.whitening import damped, standardising
+from discreet.releases.whitening import NormalEquations, adaptive_penalty, damped, standardising
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -33,18 +32,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
     one with a missing value counts for nothing. Then one noisy matrix of all products gives coefficients, intercept and
     the residual variance.
 
-    Parameters
-    ----------
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    target_bounds : (lower, upper), optional
-        Public. Of the target; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
-
     Attributes
     ----------
     coef_ : array of shape (n_features,)
@@ -56,14 +43,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         the shrinking of long records also bias coefficients towards 0, which they do not include.
     intercept_stderr_ : float
         Released. The same of the intercept.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -93,14 +72,10 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def plan(self, task: Task) -> StagedPlan:
-        """Moments of all columns, then all products."""
         nowhere = np.zeros((len(task.columns), 1 + len(task.columns)))
         stages = (
             Stage(column_moments_of(task.schema, task.columns), SHARES[0]),
@@ -109,7 +84,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         return staged(task.data, stages, task.budget)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
-        """Standardise, then solve the normal equations."""
         rough, second = plan.spreads
         released = permit.ask(column_moments_of(task.schema, task.columns), rough.noise)
         moments = ColumnMoments.of(released, rough.stddev)
@@ -151,3 +125,60 @@ def _own_units(coordinates: MappedCoordinates, solved: NormalEquations) -> Artef
         "coef_stderr_": errors[1:],
         "intercept_stderr_": float(errors[0]),
     }
+
+
+class Ridge(LinearRegression):
+    """Linear least squares with an l2 penalty, from the noisy sum of all products of two columns.
+
+    Records are centred and scaled by noisy moments of their columns, target included, and shrunk where they are long;
+    one with a missing value counts for nothing.
+
+    Parameters
+    ----------
+    alpha : float
+        Public. The penalty on squared coefficients of features that are scaled to variance 1. What the noise could
+        feign is added to it, so that the problem stays convex.
+
+    Attributes
+    ----------
+    coef_stderr_ : array of shape (n_features,)
+        Released. Standard errors of the coefficients, by sampling and by noise; they do not include the bias of the
+        penalty.
+
+    Guarantee
+    ---------
+    `event_`: two releases of one bounded sum each, composed, for the neighbors and the unit of the data set; add or
+    remove one record for arrays. Released: the attributes above, which follow from these.
+    Sufficient statistics perturbation: Vu and Slavkovic 2009; Foulds, Geumlek, Welling and Chaudhuri 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (200_000, 2))
+    >>> model = Ridge(bounds=(-1, 1), target_bounds=(-3, 3), epsilon=1.0).fit(X, X @ [2.0, -1.0] + 0.5)
+    >>> model.coef_.round(1), round(model.intercept_, 1)
+    (array([ 2., -1.]), 0.5)
+    """
+
+    purpose: ClassVar[str] = "ridge regression"
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        target: str | None = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+    ) -> None:
+        super().__init__(target=target, bounds=bounds, target_bounds=target_bounds, epsilon=epsilon, delta=delta)
+        self.alpha = alpha
+
+    def check(self) -> None:
+        check_positive(self.purpose, "alpha", self.alpha, least=0.0)
+
+    def penalty(self, sums: Array, spectral: float, unit: float) -> float:
+        """The penalty that was asked for, and what the noise requires."""
+        return self.alpha * unit + super().penalty(sums, spectral, unit)

@@ -14,8 +14,7 @@ from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.linear_classifier import LinearClassifier
 from discreet.learners.linear.risk_minimizer import RiskPlan
 from discreet.questions.columns.box import GUESS
-from discreet.questions.gradients.gradients import contrasts
-from discreet.questions.gradients.softmax_gradients import softmax_gradients_of
+from discreet.questions.gradients.gradients import contrasts, softmax_gradients_of
 from discreet.questions.question import BoundedSum
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -37,46 +36,20 @@ class LogisticRegression(LinearClassifier):
 
     Parameters
     ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
     residual : float, optional
         Public. The length of a residual beyond which it is shrunk; sqrt(2) shrinks none, and is plain logistic
         regression. By default sqrt(1 - 1 / n_classes), the length of all residuals at coefficients 0.
-    max_iter : int, optional
-        Public. How many steps. Their estimates are averaged. By default 8, and 4 where delta is 0: noise of pure
-        releases grows with their number, and not with its root.
     method : {"gradients", "objective"}, optional
         Public. Steps on noisy gradients, or the minimiser of a sum of losses that was perturbed, as in `ERMClassifier`,
         with standardised features; for that `residual` and `max_iter` are of no use, and it takes a curator. Where not
         given, the one that is more accurate for so many records, features, classes and this price.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Released. The coefficients of the scores, in the units of the data.
     intercept_ : array of shape (1,) or (n_classes,)
         Released. The intercepts, which are penalised like coefficients.
     n_iter_ : int
         Public. The number of steps; 0 where the minimiser was perturbed.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -111,18 +84,14 @@ class LogisticRegression(LinearClassifier):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.residual = residual
         self.max_iter = max_iter
         self.method = method
         self.expected_size = expected_size
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         check_one_of(self.purpose, "method", self.method, ("gradients", "objective", None))
         check_whole(self.purpose, "expected_size", self.expected_size)
@@ -134,7 +103,6 @@ class LogisticRegression(LinearClassifier):
         return self._minimizer().plan(task) if self._perturbs(task) else super().plan(task)
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        """Take the steps, or find the minimisers."""
         if isinstance(plan, RiskPlan):
             return {**self._minimizer().learn(task, plan, permit), "n_iter_": 0}
         return super().learn(task, plan, permit)
@@ -165,7 +133,6 @@ class LogisticRegression(LinearClassifier):
         return softmax_gradients_of(task.schema, task.features, str(task.target), matrix, coefficients, residual)
 
     def directions(self, classes: int) -> Array:
-        """Contrasts of the classes."""
         return contrasts(classes)
 
     def curvature(self, variance: float, classes: int) -> float:

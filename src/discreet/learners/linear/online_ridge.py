@@ -16,9 +16,8 @@ from discreet.learners.timed import Timed
 from discreet.questions.series.product_tree import prefixes_of, product_tree_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
 from discreet.questions.vectors.second_moments import weights_of
-from discreet.releases.normal_equations import adaptive_penalty
-from discreet.releases.sum_plan import SumPlan, planned
-from discreet.releases.whitening import damped
+from discreet.releases.least_noise import SumPlan, planned
+from discreet.releases.whitening import adaptive_penalty, damped
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -36,21 +35,9 @@ class OnlineRidge(RegressorMixin, Timed):
     alpha : float
         Public. The penalty on squared coefficients, for columns that are scaled to [-1, 1]. What the noise could feign
         is added to it.
-    time : int or str
-        Public. The column of time, by its place or its name; all others are features.
-    steps : int
-        Public. How many steps divide the bounds of time into equal parts: a power of two.
     radius : float, optional
         Public. The length that a record, with its target, is shrunk to, scaled from its bounds to [-1, 1]; by default
         none is shrunk.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per column; not for `PrivateData`, whose schema has them.
-    target_bounds : (lower, upper), optional
-        Public. Of the target; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs, for all steps together.
 
     Attributes
     ----------
@@ -59,18 +46,6 @@ class OnlineRidge(RegressorMixin, Timed):
         first ones are 0, and the last ones those of all records.
     intercept_ : array of shape (steps + 1,)
         Released. The same for the intercepts.
-    clock_ : array of shape (steps + 1,)
-        Public. Where the steps end, from the lower to the upper bound of time.
-    time_ : int
-        Public. The place of the column of time.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of columns, with that of time.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -113,21 +88,16 @@ class OnlineRidge(RegressorMixin, Timed):
         self.time = time
         self.steps = steps
         self.radius = radius
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_positive(self.purpose, "alpha", self.alpha, least=0.0)
         check_whole(self.purpose, "steps", self.steps)
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SumPlan:
-        """The tree."""
         columns, clock = self._columns(task), task.features[self._place(task)]
         radius = math.sqrt(len(columns)) if self.radius is None else float(self.radius)
         return planned(task.data, task.budget, product_tree_of(task.schema, columns, clock, int(self.steps), radius))

@@ -12,8 +12,8 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.linear_classifier import LinearClassifier
-from discreet.questions.columns.count import count_of
-from discreet.questions.gradients.margin_gradients import margin_gradients_of
+from discreet.questions.columns.total import count_of
+from discreet.questions.gradients.gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import on_maps
@@ -31,36 +31,13 @@ class Perceptron(LinearClassifier):
 
     Parameters
     ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
     max_iter : int
         Public. How many rounds.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Released. The coefficients of the scores, in the units of the data.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Released. The intercepts.
     n_iter_ : int
         Public. The number of rounds.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -91,15 +68,11 @@ class Perceptron(LinearClassifier):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
+        self.target, self.bounds, self.classes = target, bounds, classes
         self.max_iter = max_iter
-        self.epsilon = epsilon
-        self.delta = delta
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "max_iter", self.max_iter)
 
     def gradients(self, task: Task, matrix: Array, coefficients: Array) -> BoundedSum:
@@ -108,15 +81,13 @@ class Perceptron(LinearClassifier):
         return margin_gradients_of(task.schema, task.features, target, matrix, coefficients, "perceptron", most)
 
     def directions(self, classes: int) -> Array:
-        """The scores themselves."""
         return np.eye(1 if classes == 2 else classes)
 
     def curvature(self, variance: float, classes: int) -> float:
-        """None: the loss is linear on either side."""
+        """Zero, since the loss is linear on either side."""
         return 0.0
 
     def plan(self, task: Task) -> StagedPlan:
-        """A count, then all rounds."""
         start = np.zeros((len(self.directions(task.classes)), 1 + len(task.features)))
         stages = (
             Stage(count_of(task.schema, str(task.target)), 0.05),

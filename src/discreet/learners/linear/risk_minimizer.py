@@ -16,9 +16,9 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.learning.margin_losses import LOSSES, LossName
 from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturbation
-from discreet.mechanisms.learning.output_perturbation import OutputPerturbation
+from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName
+from discreet.mechanisms.learning.perturbation import OutputPerturbation
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 from discreet.questions.gradients.signed_records import Affine, SignedRecords, Waves
 from discreet.releases.spread import Spread
@@ -42,7 +42,15 @@ class RiskPlan:
 
 
 class RiskMinimizer(ScoredClassifier):
-    """Minimisers of the sum of a loss of margins, with a penalty, each perturbed."""
+    """Minimisers of the sum of a loss of margins, with a penalty, each perturbed.
+
+    Parameters
+    ----------
+    perturbed : {"objective", "output"}
+        Public. What the noise is added to.
+    epsilon, delta : float
+        Public. What one fit costs. Where delta is 0, noise has a length of the Gamma law; else it is Gaussian.
+    """
 
     loss: LossName
     perturbed: Perturbed
@@ -58,7 +66,6 @@ class RiskMinimizer(ScoredClassifier):
         """The length that vectors are shortened to."""
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "loss", self.loss, tuple(LOSSES))
         check_one_of(self.purpose, "perturbed", self.perturbed, tuple(KINDS))
         check_whole(self.purpose, "expected_size", self.expected_size)
@@ -83,7 +90,7 @@ class RiskMinimizer(ScoredClassifier):
         return task.data.public_size or self.expected_size
 
     def _places(self, task: Task) -> range:
-        """Of the classes that have a score."""
+        """The places of the classes that have a score."""
         classes = task.classes
         return range(1 if classes == 2 else 0, classes)
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from discreet import learners
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, GaussianLoss
@@ -32,24 +32,12 @@ class Priced(Protocol):
 
 @dataclass(frozen=True)
 class PipelineStep:
-    """A step, its own task, and its plan.
+    """A step, its own task, and its plan."""
 
-    Parameters
-    ----------
-    name : str
-        Public. Of the step.
-    estimator : PrivateEstimator
-        Public. Its parameters.
-    task : Task
-        What it learns from: the records as the steps before make them.
-    plan : Any
-        Public. What it will ask.
-    """
-
-    name: str
-    estimator: Any
-    task: Task
-    plan: Any = None
+    name: str  # public: of the step
+    estimator: Any  # public: its parameters
+    task: Task  # what it learns from: the records as the steps before make them
+    plan: Any = None  # public: what it will ask
 
     def planned(self, budget: Budget) -> PipelineStep:
         """The step with a plan within this budget."""
@@ -110,7 +98,7 @@ def calibrated(steps: Sequence[PipelineStep], parts: Sequence[float], budget: Bu
     """Plans for all steps that fit the budget together, in proportion to their parts of it.
 
     Parts are those of the squares of 1 / multiplier, which add up for Gaussian noise. Without a delta, epsilons add up,
-    and are in proportion to the parts to the power of 2/3; see `releases.shares`. A step that asks nothing gets
+    and are in proportion to the parts to the power of 2/3; see `releases.joint_plan`. A step that asks nothing gets
     nothing.
     """
     own = [0.0 if step.estimator.free else part for step, part in zip(steps, parts, strict=True)]

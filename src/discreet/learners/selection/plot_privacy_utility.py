@@ -125,12 +125,11 @@ def check(learner: Any, X: Any, scoring: Scoring | None) -> None:
 
 
 def own_score(model: Any, X: Any, y: Any) -> float:
-    """That of the learner itself."""
+    """The score that the learner itself has."""
     return float(model.score(X) if y is None else model.score(X, y))
 
 
 def score_name(learner: PrivateEstimator, scoring: Scoring | None) -> str:
-    """What the score is called."""
     if scoring is not None:
         return getattr(scoring, "__name__", "score").replace("_", " ")
     return "accuracy" if is_classifier(learner) else "R2" if is_regressor(learner) else "score"

@@ -3,31 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.checks import check_positive, shown
 from discreet.core.errors import ParameterError
-from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.core.events import Event
+from discreet.core.mechanism import Mechanism
 from discreet.fitting.task import Task
-from discreet.learners.selection.last_step import last_has
+from discreet.learners.selection.meta_estimator import MetaEstimator, last_has
 from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
-from discreet.trust.listed_permit import ListedPermit
+from discreet.questions.filtered import OfListed
+from discreet.questions.question import Question
+from discreet.questions.transformation import Transformation
+from discreet.questions.transformed import transformed
+from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
-from discreet.trust.transformed_permit import TransformedPermit
 
+Release = TypeVar("Release")
 BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
 
 
-class PrivatePipeline(_BaseComposition, PrivateEstimator):
+class TransformedPermit(Permit):
+    """Another permit, for questions about its records after a transformation. It pays for nothing by itself.
+
+    Parameters
+    ----------
+    permit : Permit
+        Of the records before it.
+    by : Transformation
+        Public. Of each record by itself.
+    """
+
+    def __init__(self, permit: Permit, by: Transformation) -> None:
+        self._permit, self._by = permit, by
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """Release the answer to a question about transformed records, if the plan pays for it."""
+        return self._permit.ask(transformed(question, self._by), mechanism)
+
+    def check_pays(self, event: Event) -> None:
+        self._permit.check_pays(event)
+
+    def random_state(self, given: Any) -> Any:
+        return self._permit.random_state(given)
+
+
+class ListedPermit(Permit):
+    """Another permit, for questions that need the values of columns of text. It pays for nothing by itself.
+
+    Parameters
+    ----------
+    permit : Permit
+        Of the records as they are.
+    lists : mapping of str to Category
+        Public. The values of each column, released before.
+    """
+
+    def __init__(self, permit: Permit, lists: Mapping[str, Category]) -> None:
+        self._permit, self._lists = permit, tuple(lists.items())
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """Release the answer to a question about these records, if the plan pays for it."""
+        return self._permit.ask(OfListed(question, self._lists), mechanism)
+
+    def check_pays(self, event: Event) -> None:
+        self._permit.check_pays(event)
+
+    def random_state(self, given: Any) -> Any:
+        return self._permit.random_state(given)
+
+
+class PrivatePipeline(_BaseComposition, MetaEstimator):
     """Transformers and a learner that are fitted one after another, within one budget and with one receipt.
 
     All steps are planned before anything is asked, and what they cost together is charged once. Each step learns from
@@ -42,34 +96,11 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
     parts : mapping of str to float, optional
         Public. The parts of the budget that steps get, by their names: of the squares of 1 / multiplier. By default 1
         for the last step and 0.1 for every other; a step that asks nothing gets nothing.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), or Schema, optional
-        Public. Of the features: two numbers, or two sequences with one number per feature, or a schema, which may have
-        categories; not for `PrivateData`, which have one.
-    classes : sequence, optional
-        Public. The values of the target, for a classifier; not for `PrivateData`.
-    target_bounds : (lower, upper), optional
-        Public. Of the target, for a regressor; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
     steps_ : list of (str, PrivateEstimator)
         Released. The fitted steps, with the attributes that each of them releases.
-    classes_ : array of shape (n_classes,)
-        Public. The classes, of a classifier.
-    columns_ : tuple of Column
-        Public. What the schema says of each feature.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -110,12 +141,8 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
     ) -> None:
         self.steps = steps
         self.parts = parts
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.classes, self.target_bounds = target, bounds, classes, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     @property
     def texts(self) -> bool:  # type: ignore[override]
@@ -123,19 +150,12 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         return bool(self.steps) and bool(getattr(self.steps[0][1], "texts", False))
 
     @property
-    def others(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Columns that the last step reads beside features and target."""
-        return tuple(getattr(self.steps[-1][1], "others", ())) if self.steps else ()
-
-    @property
-    def local(self) -> bool:  # type: ignore[override]
-        """Whether the last step asks people who trust nobody."""
-        return bool(self.steps) and bool(getattr(self.steps[-1][1], "local", False))
+    def last(self) -> Any:
+        return self.steps[-1][1] if self.steps else None
 
     @property
     def supervised(self) -> bool:  # type: ignore[override]
-        """Whether the last step has a target."""
-        return bool(self.steps) and bool(getattr(self.steps[-1][1], "supervised", False))
+        return bool(getattr(self.last, "supervised", False))
 
     def check(self) -> None:
         """Refuse steps that would leak, or that could not follow one another, before any data are read."""
@@ -187,28 +207,10 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
                 model.classes_ = self.classes_  # as they were given, where the schema has texts
             self.steps_.append((step.name, model))
 
-    def _last(self, X: Any, method: str, *given: Any) -> Any:
-        """What a method of the last step says about rows as the steps before make them."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
+    def _fitted(self, rows: Any) -> tuple[Any, Any]:
         for _, step in self.steps_[:-1]:
             rows = step.transform(rows)
-        return getattr(self.steps_[-1][1], method)(rows, *given)
-
-    @last_has("predict")
-    def predict(self, X: Any) -> Any:
-        """What the last step predicts."""
-        return self._last(X, "predict")
-
-    @last_has("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
-        """The probabilities that the last step gives."""
-        return self._last(X, "predict_proba")
-
-    @last_has("decision_function")
-    def decision_function(self, X: Any) -> Any:
-        """The scores that the last step gives."""
-        return self._last(X, "decision_function")
+        return self.steps_[-1][1], rows
 
     @last_has("transform")
     def transform(self, X: Any) -> Any:
@@ -227,11 +229,6 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         self._sklearn_output_config = {"transform": transform} if transform is not None else {}
         return self
 
-    @last_has("score")
-    def score(self, X: Any, y: Any = None) -> float:
-        """The score of the last step. It is about these rows, and is not private: see `evaluate`."""
-        return float(self._last(X, "score", y))
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, and those of the steps as `name__parameter`."""
         found: dict[str, Any] = self._get_params("steps", deep=deep)
@@ -241,12 +238,3 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         """Set parameters, and those of the steps as `name__parameter`."""
         self._set_params("steps", **given)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.steps and isinstance(self.steps[-1][1], PrivateEstimator):
-            last = get_tags(self.steps[-1][1])
-            tags.estimator_type = last.estimator_type
-            tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
-            tags.transformer_tags = last.transformer_tags
-        return tags

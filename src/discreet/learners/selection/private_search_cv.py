@@ -8,17 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.checks import check_one_of, check_whole, shown
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.selection.last_step import last_has
+from discreet.learners.selection.meta_estimator import MetaEstimator
 from discreet.learners.selection.pipeline_plan import check_step
 from discreet.learners.selection.search_plan import SearchPlan, searched
-from discreet.questions.all_records import AllRecords
+from discreet.questions.question import AllRecords
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, check_wait
 from discreet.trust.stored import Artefact
@@ -26,7 +23,7 @@ from discreet.trust.stored import Artefact
 FEW, FEW_PURE = 4, 3  # candidates up to which trying each of them costs less than random stopping
 
 
-class PrivateSearchCV(PrivateEstimator):
+class PrivateSearchCV(MetaEstimator):
     """The best of several candidates, each a private learner with other parameters, for one price.
 
     Candidates are fitted to all records and scored on them by noisy accuracy or R2: what is learned privately cannot
@@ -50,15 +47,6 @@ class PrivateSearchCV(PrivateEstimator):
         Public. How many seconds after its start random stopping hands out its result, so that the time does not show
         the number of trials: enough for several times `n_iter` of them, or 0 where nobody can time the search. By
         default the time is that of about 14 * n_iter trials, most of which count for nothing.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), or Schema, optional
-        Public. Of the features: two numbers, or two sequences with one number per feature, or a schema; not for
-        `PrivateData`, which have one.
-    classes : sequence, optional
-        Public. The values of the target, for a classifier; not for `PrivateData`.
-    target_bounds : (lower, upper), optional
-        Public. Of the target, for a regressor; not for `PrivateData`.
     epsilon, delta : float
         Public. What the whole search costs, with the fit of the best candidate.
 
@@ -76,18 +64,8 @@ class PrivateSearchCV(PrivateEstimator):
         Released. The same of every candidate; None after random stopping, which keeps the others secret.
     candidates_ : list of dict
         Public. The parameters of all candidates.
-    classes_ : array of shape (n_classes,)
-        Public. The classes, of a classifier.
-    columns_ : tuple of Column
-        Public. What the schema says of each feature.
     event_ : Event
         What the search cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -131,30 +109,18 @@ class PrivateSearchCV(PrivateEstimator):
         self.method = method
         self.n_iter = n_iter
         self.release_after = release_after
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.classes, self.target_bounds = target, bounds, classes, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     @property
     def categories(self) -> bool:  # type: ignore[override]
-        """Whether the estimator takes categories."""
         return bool(getattr(self.estimator, "categories", False))
 
     @property
-    def others(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Columns that the estimator reads beside features and target."""
-        return tuple(getattr(self.estimator, "others", ()))
-
-    @property
-    def local(self) -> bool:  # type: ignore[override]
-        """Whether the estimator asks people who trust nobody."""
-        return bool(getattr(self.estimator, "local", False))
+    def last(self) -> Any:
+        return self.estimator
 
     def check(self) -> None:
-        """Refuse invalid parameters, before any data are read."""
         check_one_of(self.purpose, "method", self.method, (None, "random_stopping", "every"))
         check_whole(self.purpose, "n_iter", self.n_iter, 2, 2**20)
         check_wait(self.purpose, self.release_after)
@@ -170,7 +136,6 @@ class PrivateSearchCV(PrivateEstimator):
             candidate.check_all()
 
     def plan(self, task: Task) -> SearchPlan:
-        """The trials of all candidates."""
         candidates = self._candidates()
         few = len(candidates) <= (FEW if task.budget.delta > 0 else FEW_PURE)
         seen = not task.data.curated or task.data.unit.rows > 1
@@ -184,7 +149,6 @@ class PrivateSearchCV(PrivateEstimator):
         return searched(candidates, task, None if method == "every" else 1 / self.n_iter, task.budget)
 
     def learn(self, task: Task, plan: SearchPlan, permit: Permit) -> Artefact:
-        """Try candidates, and keep the best."""
 
         def tried(place: int, permit: Permit) -> Trial:
             return plan.candidates[place].tried(place, permit)
@@ -218,38 +182,8 @@ class PrivateSearchCV(PrivateEstimator):
         except ValueError as why:
             raise ParameterError(self.purpose, f"{why}".rstrip("."), "Give parameters of the estimator.") from None
 
-    def _best(self, X: Any, method: str, *given: Any) -> Any:
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
-        return getattr(self.best_estimator_, method)(rows, *given)
-
-    @last_has("predict")
-    def predict(self, X: Any) -> Any:
-        """What the best candidate predicts."""
-        return self._best(X, "predict")
-
-    @last_has("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
-        """The probabilities that it gives."""
-        return self._best(X, "predict_proba")
-
-    @last_has("decision_function")
-    def decision_function(self, X: Any) -> Any:
-        """The scores that it gives."""
-        return self._best(X, "decision_function")
-
-    @last_has("score")
-    def score(self, X: Any, y: Any) -> float:
-        """Its accuracy or R2. It is about these rows, and is not private: see `evaluate`."""
-        return float(self._best(X, "score", y))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if isinstance(self.estimator, PrivateEstimator):
-            own = get_tags(self.estimator)
-            tags.estimator_type = own.estimator_type
-            tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
-        return tags
+    def _fitted(self, rows: Any) -> tuple[Any, Any]:
+        return self.best_estimator_, rows
 
 
 def _rename(model: Any, classes: Any) -> None:

@@ -17,21 +17,11 @@ NEAR = 1e-6  # of an edge: what is computed beside other rows, in float32 even, 
 
 @dataclass(frozen=True)
 class RowsTogether:
-    """What is computed for several rows.
+    """What is computed for several rows."""
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-        What each row is given.
-    doubtful : array of bool
-        For which of them rounding could make it something else.
-    scores : array of shape (n,) or (n, k)
-        What values were made from, in units in which `NEAR` is small.
-    """
-
-    values: Array
-    doubtful: NDArray[np.bool_]
-    scores: Array
+    values: Array  # what each row is given, of shape (n,)
+    doubtful: NDArray[np.bool_]  # for which of them rounding could make it something else
+    scores: Array  # what values were made from, in units in which `NEAR` is small, of shape (n,)
 
 
 Compute = Callable[[Any], RowsTogether]
@@ -127,7 +117,7 @@ def row_by_row(compute: Compute, rows: Any, alone: bool) -> Array:
 
 
 def taken(rows: Any, part: NDArray[np.intp]) -> Any:
-    """Some of the rows."""
+    """The rows at these places, of an array or a data frame."""
     return rows.iloc[part] if hasattr(rows, "iloc") else rows[part]
 
 

@@ -12,16 +12,15 @@ from sklearn.base import clone, is_regressor
 
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
-from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.closed_forms import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event, GaussianLoss
 from discreet.core.mechanism import Noise
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
+from discreet.learners.selection.evaluate_regression import r2_of, residual_moments_of
 from discreet.learners.selection.pipeline_plan import least_factor
-from discreet.learners.selection.regression_evaluation import r2_of
-from discreet.learners.selection.residual_moments import residual_moments_of
-from discreet.learners.selection.scores import cells_of
+from discreet.learners.selection.score_cells import cells_of
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.trust.permit import Permit
@@ -57,22 +56,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """All candidates, and how they are tried.
+    """All candidates, and how they are tried."""
 
-    Parameters
-    ----------
-    candidates : tuple of Candidate
-        Public. With their plans.
-    stop : float or None
-        Public. The chance to stop after a trial; None where every candidate is tried once.
-    """
-
-    candidates: tuple[Candidate, ...]
-    stop: float | None
+    candidates: tuple[Candidate, ...]  # public: with their plans
+    stop: float | None  # public: the chance to stop after a trial; None where every candidate is tried once
 
     @property
     def event(self) -> Event:
-        """What the search costs."""
         events = tuple(one.event for one in self.candidates)
         if self.stop is None:
             return Composed(events)

@@ -29,42 +29,15 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
     Parameters
     ----------
-    bins : int
-        Public. The number of cells of each feature.
     max_iter : int, optional
         Public. The number of rounds; where not given, 6, and 2 where no delta is paid.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order, at least two; not for `PrivateData`, whose schema has them.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
     shapes_ : array of shape (n_scores, n_features, bins)
         Released. What each cell of each feature adds to each score; on average over the records, nothing.
-    intercept_ : array of shape (n_scores,)
-        Released. What all records have.
-    cell_counts_ : array of shape (n_features, bins)
-        Released. About how many records are in each cell.
-    edges_ : array of shape (n_features, bins + 1)
-        Public. The edges of the cells.
-    n_iter_ : int
-        Public. The number of rounds.
     classes_ : array of shape (n_classes,)
         Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -100,11 +73,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
     ) -> None:
         self.bins = bins
         self.max_iter = max_iter
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def outputs(self, task: Task) -> int:
         """One score for two classes, else one for each."""
@@ -120,7 +90,6 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         return p * (1 - p) / math.sqrt(1 + math.pi * variance / 8)
 
     def prior(self, outputs: int) -> float:
-        """The variance of scores that is expected."""
         return PRIOR
 
     def predict_proba(self, X: Any) -> Array:

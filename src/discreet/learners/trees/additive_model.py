@@ -35,7 +35,26 @@ SPARSE = 0.02  # records in a cell, in units of the mean
 
 
 class AdditiveModel(PrivateEstimator):
-    """Scores that are sums of one function of each feature, which is constant in each of its cells."""
+    """Scores that are sums of one function of each feature, which is constant in each of its cells.
+
+    Parameters
+    ----------
+    bins : int
+        Public. The number of cells of each feature.
+
+    Attributes
+    ----------
+    shapes_ : array of shape (n_scores, n_features, bins)
+        Released. What each cell of each feature adds to the prediction; on average over the records, nothing.
+    intercept_ : array of shape (n_scores,)
+        Released. What all records have.
+    cell_counts_ : array of shape (n_features, bins)
+        Released. About how many records are in each cell.
+    edges_ : array of shape (n_features, bins + 1)
+        Public. The edges of the cells.
+    n_iter_ : int
+        Public. The number of rounds.
+    """
 
     supervised: ClassVar[bool] = True
     loss: ClassVar[Loss]
@@ -62,7 +81,6 @@ class AdditiveModel(PrivateEstimator):
         """The variance of scores that is expected before anything is known."""
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "bins", self.bins, least=2, most=2**8)
         check_whole(self.purpose, "max_iter", self._rounds())
 

@@ -30,40 +30,11 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
 
     Parameters
     ----------
-    bins : int
-        Public. The number of cells of each feature.
     max_iter : int, optional
         Public. The number of rounds; where not given, 6, and 2 where no delta is paid.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    target_bounds : (lower, upper), optional
-        Public. Of the target; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
-    shapes_ : array of shape (n_scores, n_features, bins)
-        Released. What each cell of each feature adds to the prediction; on average over the records, nothing.
-    intercept_ : array of shape (n_scores,)
-        Released. What all records have.
-    cell_counts_ : array of shape (n_features, bins)
-        Released. About how many records are in each cell.
-    edges_ : array of shape (n_features, bins + 1)
-        Public. The edges of the cells.
-    n_iter_ : int
-        Public. The number of rounds.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
     target_ends_ : array of shape (2,)
         Public. The bounds of the target.
 
@@ -100,26 +71,19 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
     ) -> None:
         self.bins = bins
         self.max_iter = max_iter
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def outputs(self, task: Task) -> int:
-        """One score."""
         return 1
 
     def residual(self, outputs: int) -> float:
-        """The length that residuals are shrunk to."""
         return LONGEST
 
     def curvature(self, variance: float, outputs: int) -> float:
-        """That of half a square."""
         return 1.0
 
     def prior(self, outputs: int) -> float:
-        """The variance of predictions that is expected."""
         return PRIOR
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:

@@ -12,7 +12,7 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task, encoded
-from discreet.questions.gradients.boosting_weights import boosting_weights_of, cells_among, scores_among
+from discreet.questions.gradients.shape_gradients import boosting_weights_of, cells_among, scores_among
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.domain import Domain
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
@@ -49,15 +49,9 @@ class BoostedStumps(ScoredClassifier):
         Public. The number of rounds; where not given, 8, and 4 where no delta is paid.
     bins : int
         Public. The number of cells of each number.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order, at least two; not for `PrivateData`, whose schema has them.
     bounds : (lower, upper), or Schema, optional
         Public. Of the features: two numbers, or two sequences with one number per feature, or a schema of the features
         in order, which may have categories; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -71,16 +65,6 @@ class BoostedStumps(ScoredClassifier):
         Released. All stumps together: what is added for every record, and for those in each cell of each feature.
     columns_ : tuple of Number or Category
         Public. What is known of each feature.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -115,19 +99,14 @@ class BoostedStumps(ScoredClassifier):
     ) -> None:
         self.n_estimators = n_estimators
         self.bins = bins
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "n_estimators", self._rounds(), most=2**9)  # heights stay below STEEPEST
         check_whole(self.purpose, "bins", self.bins, least=2, most=2**8)
 
     def plan(self, task: Task) -> StagedPlan:
-        """One release in each round."""
         question = self._weights(task, self._start(task))
         return staged(task.data, (Stage(question, 1.0, self._rounds()),), task.budget)
 

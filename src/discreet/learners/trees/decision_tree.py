@@ -14,12 +14,19 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.trees.grown_tree import AtRandom, ByChoice, FromCounts, Growth, GrowthPlan
-from discreet.learners.trees.labelled_tree import LabelledTree, labelled_levels
-from discreet.learners.trees.tree import GrownTree
+from discreet.learners.trees.grown_tree import GrownTree
+from discreet.learners.trees.growth_plan import (
+    AtRandom,
+    ByChoice,
+    FromCounts,
+    Growth,
+    GrowthPlan,
+    LabelledTree,
+    labelled_levels,
+)
 from discreet.questions.columns.box import GUESS
 from discreet.questions.trees.forest_leaves import leaves_of
-from discreet.questions.trees.split_scores import Criterion
+from discreet.questions.trees.scores import Criterion
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -62,19 +69,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
         The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
         grows with the number of records, which has to be public.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
     random_state : int, RandomState instance or None
         Public. Draws random splits.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order; not for `PrivateData`, whose schema has them.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -86,14 +82,6 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         Released. The share of each class in each leaf.
     classes_ : array of shape (n_classes,)
         Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -140,14 +128,10 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         self.criterion = criterion
         self.expected_size = expected_size
         self.random_state = random_state
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         if self.max_depth is not None:
             check_whole(self.purpose, "max_depth", self.max_depth, most=DEEPEST)
         check_whole(self.purpose, "expected_size", self.expected_size)

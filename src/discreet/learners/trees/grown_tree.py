@@ -1,188 +1,107 @@
-"""Three ways to grow a tree: from noisy counts and by the exponential mechanism, level by level, and at random."""
+"""One tree that was learned, as rules and as a drawing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from numpy.typing import NDArray
 
-from discreet.accounting.calibration import calibrate
-from discreet.core.bound import Norm
-from discreet.core.budget import Budget
-from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array
-from discreet.core.mechanism import Noise
-from discreet.fitting.task import Task
-from discreet.learners.trees.random_trees import Trees, drawn_trees
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.selection.exponential import Exponential
-from discreet.questions.question import BoundedSum
-from discreet.questions.scores import Scores
-from discreet.questions.tables.domain import Domain
-from discreet.questions.trees.forest_leaves import forest_leaves_of
-from discreet.questions.trees.node_marginals import node_marginals_of
-from discreet.questions.trees.split_scores import SCORES, Criterion, sides_of, split_scores_of
-from discreet.releases.joint_plan import JointPlan
-from discreet.releases.least_noise import least_noise
-from discreet.releases.spread import spread
-from discreet.trust.permit import Permit
+from discreet.display.plain import plain
+from discreet.releases.drawing import drawn_on
 
-MIDDLE = 0.15  # of the width of a feature, in the middle, where random cuts are: `lots` in benchmarks/tuning_trees.py
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
-class Growth:
-    """What is split: public cells of all features of a task, down to so many levels, by one criterion."""
+class GrownTree:
+    """A tree of `depth` levels, with a class for each leaf. Where all leaves below a node agree, the node is a leaf.
 
-    task: Task
-    bins: int
-    levels: int
-    criterion: Criterion
+    Parameters
+    ----------
+    features : array of shape (n_nodes,)
+        What each node splits, by place; the children of node i are 2 i + 1 and 2 i + 2.
+    cuts : array of shape (n_nodes,)
+        The least value that goes right.
+    labels : array of shape (n_leaves,)
+        The class of each leaf.
+    names : sequence of str
+        The names of the features.
 
-    @property
-    def root(self) -> Trees:
-        """A tree without a split."""
-        return Trees(np.zeros((1, 0)), np.zeros((1, 0)))
+    Examples
+    --------
+    >>> leaves = np.array(["a", "b", "c", "c"])
+    >>> print(GrownTree(np.array([1, 0, 0]), np.array([0.5, 2.0, 3.0]), leaves, ("age", "dose")))
+    dose < 0.5
+    |   age < 2: a
+    |   age >= 2: b
+    dose >= 0.5: c
+    """
 
-    def marginals(self, tree: Trees, norm: Norm) -> BoundedSum:
-        """The counts of all cells, class by class, in all nodes of the lowest level."""
-        schema, features, target = self.task.schema, self.task.features, str(self.task.target)
-        return node_marginals_of(schema, features, self.bins, target, tree.features, tree.cuts, norm)
-
-    def scores(self, tree: Trees) -> Scores:
-        """The scores of all cuts of all features, in all nodes of the lowest level."""
-        schema, features, target = self.task.schema, self.task.features, str(self.task.target)
-        size = self.task.data.public_size or 1
-        return split_scores_of(schema, features, self.bins, target, tree.features, tree.cuts, self.criterion, size)
-
-    def leaves(self, tree: Trees) -> BoundedSum:
-        """The counts of all classes in all leaves."""
-        schema, features, target = self.task.schema, self.task.features, str(self.task.target)
-        return forest_leaves_of(schema, features, target, tree.features, tree.cuts, "l1")
-
-    def check_size(self) -> None:
-        """Refuse a tree whose last level has too many counts."""
-        last = np.zeros((1, 2 ** (self.levels - 1) - 1))
-        self.marginals(Trees(last, last), "l1")
-
-    def split(self, tree: Trees, best: Any) -> Trees:
-        """A tree with another level, whose nodes have these of all cuts of all features."""
-        cells = Domain.of(self.task.schema, self.task.features, self.bins)
-        edges = np.array([own for own in cells.edges if own is not None])
-        chosen, cell = np.divmod(best, self.bins - 1)
-        below = np.nextafter(edges[chosen, cell + 1], -np.inf)
-        return Trees(np.append(tree.features, chosen)[None, :], np.append(tree.cuts, below)[None, :])
-
-
-@dataclass(frozen=True)
-class Grown:
-    """A tree, and the noisy counts of classes in its leaves."""
-
-    tree: Trees
-    leaves: Array
-
-
-class GrowthPlan(Protocol):
-    """How a tree is grown, and what that costs."""
-
-    @property
-    def event(self) -> Event: ...
-
-    def grow(self, permit: Permit) -> Grown: ...
-
-
-@dataclass(frozen=True)
-class FromCounts:
-    """One release of counts for each level, all with the same noise; the last also fills the leaves."""
-
-    growth: Growth
-    noise: Noise
-    norm: Norm
+    features: NDArray[Any]
+    cuts: Array
+    labels: NDArray[Any]
+    names: Any
 
     @classmethod
-    def of(cls, growth: Growth) -> FromCounts:
-        """In l1 or l2, whichever needs less noise."""
-        task, levels = growth.task, growth.levels
-        plans = [cls(growth, calibrate(Laplace(), task.budget, levels), "l1")]
-        if task.budget.delta > 0:
-            plans.append(cls(growth, calibrate(Gaussian(), task.budget, levels), "l2"))
-        questions = {plan.norm: growth.marginals(growth.root, plan.norm) for plan in plans}
-        return min(plans, key=lambda plan: spread(task.data, questions[plan.norm], plan.noise).stddev)
+    def of(cls, model: Any, features: Array, cuts: Array, values: Array) -> GrownTree:
+        """One tree of a fitted classifier, where greater values than `cuts` go right."""
+        names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])
+        labels = model.classes_[np.argmax(values, axis=1)]
+        return cls(features.astype(np.intp), np.nextafter(cuts, np.inf) + 0.0, labels, names)
 
-    @property
-    def event(self) -> Event:
-        """What all of them cost."""
-        return Repeated(self.noise.event, self.growth.levels)
+    def __str__(self) -> str:
+        """The rules, one line for each node or leaf."""
+        return "\n".join(map(plain, self._lines(0, "")))
 
-    def grow(self, permit: Permit) -> Grown:
-        """Split all nodes of a level, then those of the next."""
-        tree, leaves = self.growth.root, np.zeros((1, 0))
-        for level in range(self.growth.levels):
-            noisy = permit.ask(self.growth.marginals(tree, self.norm), self.noise)
-            sides = np.maximum(
-                sides_of(noisy.reshape(2**level, len(self.growth.task.features), self.growth.bins, -1)), 0.0
-            )
-            best = np.argmax(SCORES[self.growth.criterion](sides).reshape(2**level, -1), axis=1)
-            leaves = sides.reshape(2**level, -1, *sides.shape[-2:])[np.arange(2**level), best]
-            tree = self.growth.split(tree, best)
-        return Grown(tree, leaves.reshape(2**self.growth.levels, -1))
+    def _lines(self, node: int, indent: str) -> Iterator[str]:
+        if self.label(node) is not None:
+            yield f"{indent}{self.label(node)}"
+            return
+        for child, sign in ((2 * node + 1, "<"), (2 * node + 2, ">=")):
+            rule, label = f"{indent}{self.rule(node, sign)}", self.label(child)
+            yield rule if label is None else f"{rule}: {label}"
+            if label is None:
+                yield from self._lines(child, f"{indent}|   ")
 
+    def rule(self, node: int, sign: str) -> str:
+        return f"{self.names[self.features[node]]} {sign} {self.cuts[node]:.4g}"
 
-@dataclass(frozen=True)
-class ByChoice:
-    """One choice of all splits for each level, by the exponential mechanism, and counts for the leaves, all alike."""
+    def label(self, node: int) -> Any:
+        """The class of all leaves below a node, or None where they differ."""
+        first = last = node
+        while first < len(self.features):
+            first, last = 2 * first + 1, 2 * last + 2
+        below = self.labels[first - len(self.features) : last - len(self.features) + 1]
+        return below[0] if (below == below[0]).all() else None
 
-    growth: Growth
-    together: JointPlan
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tree from the root down; to the left is what a rule says.
 
-    @classmethod
-    def of(cls, growth: Growth) -> ByChoice:
-        """Equal shares of the budget for each level and for the leaves."""
-        nodes = np.zeros((1, 2**growth.levels - 1))
-        counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), Budget(1.0)).noise
-        parts = (*(Exponential(1.0) for _ in range(growth.levels)), counts)
-        return cls(growth, calibrate(JointPlan(parts), growth.task.budget))
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw.
+        """
+        axes = drawn_on("a tree", ax)
+        self._draw(axes, 0, 0, 0.0)
+        axes.set_axis_off()
+        return axes
 
-    @property
-    def event(self) -> Event:
-        """What all of them cost."""
-        return self.together.event
-
-    def grow(self, permit: Permit) -> Grown:
-        """Choose the splits of all nodes of a level, then those of the next; at last count in the leaves."""
-        *choices, counts = self.together.mechanisms
-        growth, tree = self.growth, self.growth.root
-        for choice in choices:
-            tree = growth.split(tree, permit.ask(growth.scores(tree), choice))
-        noisy = permit.ask(growth.leaves(tree), counts)
-        return Grown(tree, np.maximum(noisy.reshape(2**growth.levels, -1), 0.0))
-
-
-@dataclass(frozen=True)
-class AtRandom:
-    """Public random splits; all of the budget is for the counts in the leaves."""
-
-    growth: Growth
-    noise: Noise
-    random_state: Any
-
-    @classmethod
-    def of(cls, growth: Growth, random_state: Any) -> AtRandom:
-        """With the least noise in l1."""
-        nodes = np.zeros((1, 2**growth.levels - 1))
-        counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), growth.task.budget)
-        return cls(growth, counts.noise, random_state)
-
-    @property
-    def event(self) -> Event:
-        """What the leaves cost."""
-        return self.noise.event
-
-    def grow(self, permit: Permit) -> Grown:
-        """Draw the splits, and count in the leaves."""
-        rng = check_random_state(permit.random_state(self.random_state))
-        tree, leaves = drawn_trees(self.growth.task, rng, 1, self.growth.levels, MIDDLE), 2**self.growth.levels
-        return Grown(tree, np.maximum(permit.ask(self.growth.leaves(tree), self.noise).reshape(leaves, -1), 0.0))
+    def _draw(self, axes: Axes, node: int, depth: int, left: float) -> tuple[float, float]:
+        """Draw all below a node, beginning at `left`; where the node is, and how many leaves it took."""
+        label = self.label(node)
+        if label is not None:
+            axes.text(left, -depth, str(label), ha="center", va="center", bbox={"boxstyle": "round", "fc": "0.9"})
+            return left, 1.0
+        place, wide = self._draw(axes, 2 * node + 1, depth + 1, left)
+        other, more = self._draw(axes, 2 * node + 2, depth + 1, left + wide)
+        middle = (place + other) / 2
+        axes.plot([place, middle, other], [-depth - 1, -depth, -depth - 1], color="0.6", zorder=0)
+        box = {"boxstyle": "square", "fc": "white", "ec": "0.6"}
+        axes.text(middle, -depth, self.rule(node, "<"), ha="center", va="center", bbox=box)
+        return middle, wide + more

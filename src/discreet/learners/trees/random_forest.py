@@ -1,4 +1,4 @@
-"""A private forest of random trees: of all that are drawn, or of a few that are chosen."""
+"""Private random forests: random trees, or a few chosen ones; and those of 2009."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
+from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.trees.chosen_trees import ChosenPlan, chosen_plan, chosen_trees, labelled
-from discreet.learners.trees.random_trees import ForestPlan, RandomTrees, sample_question
+from discreet.learners.trees.random_trees import (
+    ChosenPlan,
+    ForestPlan,
+    RandomTrees,
+    chosen_plan,
+    chosen_trees,
+    labelled,
+    sample_question,
+)
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.columns.box import GUESS
-from discreet.questions.trees.forest_leaves import MOST
+from discreet.questions.trees.forest_leaves import DEEPEST, MOST
 from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -49,19 +60,6 @@ class RandomForestClassifier(RandomTrees):
     n_candidates : int, optional
         Public. How many random trees each is chosen from, by the number of records that it classifies right; 1 chooses
         none. Where not given, 512 if that is better than random trees for so many records and this epsilon.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
-    random_state : int, RandomState instance or None
-        Public. Seeds the trees; never the noise.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order; not for `PrivateData`, whose schema has them.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -72,16 +70,6 @@ class RandomForestClassifier(RandomTrees):
         2 i + 1 and 2 i + 2.
     cuts_ : array of shape (n_trees, n_nodes)
         As `features_`. Where; greater values go right.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -123,14 +111,10 @@ class RandomForestClassifier(RandomTrees):
         self.n_candidates = n_candidates
         self.expected_size = expected_size
         self.random_state = random_state
-        self.target = target
-        self.classes = classes
-        self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         if self.n_candidates is not None:
             check_whole(self.purpose, "n_candidates", self.n_candidates, most=MOST_CANDIDATES)
@@ -190,3 +174,78 @@ class RandomForestClassifier(RandomTrees):
         n = max(float(noisy.sum()), 1.0)
         usual = max((float(np.square(whole).sum()) - noisy.size * stddev**2) / n, n / whole.size)
         return {"leaf_values_": (shares + SHARPER * excess * (usual + MORE * stddev) / usual) / plan.trees}
+
+
+class RandomDecisionTrees(RandomTrees):
+    """The random decision trees of 2009, for study; `RandomForestClassifier` is more accurate.
+
+    Trees are random and public. Each pays an equal share of epsilon for Laplace noise on the counts of classes in its
+    leaves; a row is given to the class whose counts, added over all trees, are largest. A record without a class that
+    is listed counts for nothing; a missing value goes left.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Public. How many trees.
+    max_depth : int, optional
+        Public. How deep they are; where not given, half the number of features, and log2(n) - 1 at most.
+    epsilon, delta : float
+        Public. What one fit may cost; no delta is used.
+
+    Attributes
+    ----------
+    leaf_values_ : array of shape (n_trees, n_leaves, n_classes)
+        Released. The noisy counts.
+    features_ : array of shape (n_trees, n_nodes)
+        Public. The feature that each node splits; the children of node i are 2 i + 1 and 2 i + 2.
+    cuts_ : array of shape (n_trees, n_nodes)
+        Public. Where; greater values go right.
+
+    Guarantee
+    ---------
+    Pure: `event_` is the Laplace loss of one bounded sum, for the neighbors and the unit of the data set; add or remove
+    one record for arrays. Released: `leaf_values_`. Jagannathan, Pillaipakkamnatt and Wright 2009, Theorem 1; the
+    number of records, from which they derive the depth, is public here or expected.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (5000, 4))
+    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    >>> model = RandomDecisionTrees(classes=[0, 1], bounds=(-1, 1), epsilon=3.0, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6)
+    True
+    """
+
+    purpose: ClassVar[str] = "random decision trees"
+
+    def __init__(
+        self,
+        n_estimators: int = 10,
+        *,
+        max_depth: int | None = None,
+        expected_size: int = GUESS,
+        random_state: Any = None,
+        target: str | None = None,
+        classes: Any = None,
+        bounds: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.expected_size = expected_size
+        self.random_state = random_state
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
+
+    def plan(self, task: Task) -> ForestPlan:
+        """One Laplace release of the counts in all leaves."""
+        n = max(task.data.public_size or self.expected_size, 4)
+        usual = max(min(len(task.features) // 2, int(math.log2(n)) - 1, DEEPEST), 1)
+        trees, depth = int(self.n_estimators), usual if self.max_depth is None else int(self.max_depth)
+        noise = calibrate(Laplace(), Budget(task.budget.epsilon))
+        return ForestPlan(trees, depth, "l1", spread(task.data, sample_question(task, trees, depth, "l1"), noise))
+
+    def _values(self, task: Task, plan: ForestPlan, noisy: Array) -> Artefact:
+        return {"leaf_values_": np.asarray(noisy)}

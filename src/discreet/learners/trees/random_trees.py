@@ -12,15 +12,20 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
+from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
-from discreet.core.events import Event
+from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.trees.tree import GrownTree
+from discreet.learners.trees.grown_tree import GrownTree
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.questions.question import BoundedSum
 from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
+from discreet.questions.trees.scores import leaf_counts_of, tree_scores_of
+from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -28,8 +33,16 @@ from discreet.trust.stored import Artefact
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 MIDDLE = 0.7  # of the width of a feature, in the middle, where cuts are
 MOST_TREES = 2**12
+# From made-up data: `chosen` in benchmarks/tuning_trees.py. It says that FEW is between 140 and 400; a score of the
+# benchmark had been seen when 300 was taken.
+CANDIDATES = 512
+SHALLOW = 3  # levels, and as many as there are classes need
+FEW = 300.0  # records times epsilon, over the reach of the neighbors, below which a single tree is best
+SOME = 4  # trees, beyond that
+SHARE = 0.5  # of epsilon, for the choice
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,18 @@ class Trees:
 
 
 class RandomTrees(ClassifierMixin, PrivateEstimator):
-    """A classifier that adds up what the leaves of random trees say."""
+    """A classifier that adds up what the leaves of random trees say.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        Public. Seeds the trees; never the noise.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Public. The classes.
+    """
 
     supervised: ClassVar[bool] = True
     classes_: NDArray[Any]
@@ -65,13 +89,11 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
     leaf_values_: Array
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         for name, most in (("n_estimators", MOST_TREES), ("max_depth", DEEPEST), ("expected_size", None)):
             if getattr(self, name) is not None:
                 check_whole(self.purpose, name, getattr(self, name), most=most)
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        """Draw the trees, and count."""
         rng = check_random_state(permit.random_state(self.random_state))
         return self._filled(task, plan, permit, drawn_trees(task, rng, plan.trees, plan.depth))
 
@@ -130,3 +152,55 @@ def sample_question(task: Task, trees: int, depth: int, norm: Norm) -> BoundedSu
     nodes = np.zeros((trees, 2**depth - 1))
     assert task.target is not None
     return forest_leaves_of(task.schema, task.features, task.target, nodes, nodes, norm)
+
+
+@dataclass(frozen=True)
+class ChosenPlan:
+    """How many trees are chosen, from how many each, and what their leaves are filled from; no delta is paid."""
+
+    candidates: int  # public: the number of random trees that each is chosen from
+    choice: PermuteAndFlip  # public: it chooses a tree, and the class of each leaf of a single tree
+    counts: ForestPlan  # public: the noise on the counts in the leaves of several trees
+
+    @property
+    def trees(self) -> int:
+        return self.counts.trees
+
+    @property
+    def event(self) -> Event:
+        """What the fit costs: a choice for each tree, and what fills the leaves."""
+        if self.trees == 1:
+            return Repeated(self.choice.event, 2)
+        return Composed((Repeated(self.choice.event, self.trees), self.counts.event))
+
+
+def chosen_plan(task: Task, n: int, trees: int | None, depth: int | None, candidates: int | None) -> ChosenPlan:
+    """As many trees as are given; else one, or some where n records and epsilon allow to choose several well."""
+    several = n * task.budget.epsilon >= FEW * task.data.neighbors.reach
+    trees = (SOME if several else 1) if trees is None else int(trees)
+    classes = task.classes
+    depth = max(SHALLOW, (classes - 1).bit_length()) if depth is None else int(depth)
+    choice = calibrate(PermuteAndFlip(), Budget(SHARE * task.budget.epsilon), trees)
+    filling = Budget((1 - SHARE) * task.budget.epsilon)
+    counts = least_noise(task.data, sample_question(task, trees, depth, "l1"), filling)
+    return ChosenPlan(int(candidates or CANDIDATES), choice, ForestPlan(trees, depth, "l1", counts))
+
+
+def chosen_trees(task: Task, plan: ChosenPlan, permit: Permit, rng: np.random.RandomState) -> Trees:
+    """The trees that are chosen, one after the other, each from candidates of its own."""
+    chosen = []
+    for _ in range(plan.trees):
+        drawn = drawn_trees(task, rng, plan.candidates, plan.counts.depth)
+        scores = tree_scores_of(task.schema, task.features, str(task.target), drawn.features, drawn.cuts)
+        best = permit.ask(scores, plan.choice)
+        chosen.append(np.stack([drawn.features[best], drawn.cuts[best]]))
+    features, cuts = np.concatenate(chosen, axis=1)
+    return Trees(features, cuts)
+
+
+def labelled(task: Task, plan: ChosenPlan, permit: Permit, trees: Trees) -> Artefact:
+    """A single tree, whose leaves each stand for one class."""
+    counts = leaf_counts_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
+    classes = permit.ask(counts, plan.choice)
+    marks = np.eye(task.classes)[classes]
+    return {"features_": trees.features, "cuts_": trees.cuts, "leaf_values_": marks[None]}

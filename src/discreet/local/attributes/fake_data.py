@@ -12,11 +12,10 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
-from discreet.local.attributes.sampled_attribute import checked_domains, person_columns, person_content
+from discreet.local.attributes.sampled_attribute import AttributesReport
 from discreet.local.frequencies import Frequencies
-from discreet.local.oracle import Domain
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
-from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
+from discreet.local.randomizer import Reports, refused
 from discreet.noise.uniform import uniform_integers
 from discreet.releases.spread import CONFIDENCE
 
@@ -35,22 +34,14 @@ class _HiddenAttribute(GeneralizedRandomizedResponse):
 
     @property
     def other(self) -> float:
-        """The probability of any one lie."""
         return self.low / self.among + (1 - 1 / self.among) / self.size
 
 
 @dataclass(frozen=True)
-class FakeData(Randomizer):
+class FakeData(AttributesReport):
     """Report a value for every attribute: randomised response on one that the device draws, uniform ones elsewhere.
 
     Nobody learns which attribute is the real one, for which errors are larger than those of `SampledAttribute`.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domains : tuple of int or of tuples of str
-        Public. The values of each attribute, as for an oracle. A person's value is one of each.
 
     Guarantee
     ---------
@@ -68,17 +59,14 @@ class FakeData(Randomizer):
     0.357
     """
 
-    domains: tuple[Domain, ...] = (4, 3)
     kind: ClassVar[str] = "rsfd"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "domains", checked_domains(type(self).__name__, self.domains))
         _ = self.oracles
 
     @cached_property
     def oracles(self) -> tuple[_HiddenAttribute, ...]:
-        """One for each attribute."""
         return tuple(_HiddenAttribute(self.epsilon, domain, len(self.domains)) for domain in self.domains)
 
     @property
@@ -98,23 +86,9 @@ class FakeData(Randomizer):
         """A number of four bytes for each attribute."""
         return np.dtype(("<u4", (len(self.domains),)))
 
-    @property
-    def worst_pair(self) -> WorstPair:
-        """Two people who agree in nothing."""
-        pairs = [oracle.worst_pair for oracle in self.oracles]
-        return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
-
-    def content(self, value: Any) -> bytes:
-        """The number of the value of each attribute."""
-        return person_content(type(self).__name__, self.oracles, value)
-
-    def stand_in(self, bits: Bits) -> tuple[Any, ...]:
-        """A random value of each attribute."""
-        return tuple(oracle.stand_in(bits) for oracle in self.oracles)
-
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A value for every attribute of each person."""
-        columns = person_columns(f"report by {type(self).__name__}", values, len(self.oracles))
+        columns = self.columns(values)
         real = uniform_integers(bits, len(values), len(self.oracles))
         made = np.empty((len(values), len(self.oracles)), "<u4")
         for number, (oracle, column) in enumerate(zip(self.oracles, columns, strict=True)):
@@ -135,7 +109,6 @@ class FakeData(Randomizer):
         return np.log(np.asarray(first) / np.asarray(second)).round(9)
 
     def accepted(self, reports: Reports) -> Reports:
-        """Values that exist."""
         if reports.dtype.kind not in "iu" or reports.shape[1:] != self.form.shape:
             raise refused(self, f"they have the type {reports.dtype} and the shape {reports.shape}")
         sizes = [oracle.size for oracle in self.oracles]

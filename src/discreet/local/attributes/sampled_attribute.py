@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,28 +26,54 @@ BY_KIND = {kind.kind: kind for kind in KINDS}
 MOST_ATTRIBUTES = 255
 
 
-def person_columns(asked: str, values: Sequence[Sequence[Any]], attributes: int) -> list[list[Any]]:
-    """The values of each attribute, from those of each person."""
-    if any(len(person) != attributes for person in values):
-        raise ParameterError(asked, f"a person does not have {attributes} values", "Give one for each attribute.")
-    return [[person[place] for person in values] for place in range(attributes)]
+@dataclass(frozen=True)
+class AttributesReport(Randomizer):
+    """A randomiser of several attributes of a person, each by an oracle.
 
+    Parameters
+    ----------
+    domains : tuple of int or of tuples of str
+        Public. The values of each attribute, as for an oracle. A person's value is one of each.
+    """
 
-def person_content(kind: str, oracles: Sequence[Oracle], value: Sequence[Any]) -> bytes:
-    """The number of one person's value of each attribute."""
-    columns = person_columns(f"report by {kind}", [value], len(oracles))
-    return b"".join(oracle.content(column[0]) for oracle, column in zip(oracles, columns, strict=True))
+    domains: tuple[Domain, ...] = (4, 3)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 2 <= len(self.domains) <= MOST_ATTRIBUTES:
+            obstacle = f"there are {len(self.domains)} domains"
+            raise ParameterError(type(self).__name__, obstacle, f"Give 2 to {MOST_ATTRIBUTES}.")
+        domains = tuple(tuple(map(str, one)) if isinstance(one, Iterable) else int(one) for one in self.domains)
+        object.__setattr__(self, "domains", domains)
 
-def checked_domains(asked: str, domains: Sequence[Any]) -> tuple[Domain, ...]:
-    """The domains as numbers and tuples, if they are between two and 255 in number."""
-    if not 2 <= len(domains) <= MOST_ATTRIBUTES:
-        raise ParameterError(asked, f"there are {len(domains)} domains", f"Give 2 to {MOST_ATTRIBUTES}.")
-    return tuple(tuple(map(str, domain)) if isinstance(domain, Iterable) else int(domain) for domain in domains)
+    @property
+    @abstractmethod
+    def oracles(self) -> Sequence[Oracle]:
+        """An oracle for each attribute."""
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        """Two people who agree in no attribute."""
+        pairs = [oracle.worst_pair for oracle in self.oracles]
+        return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
+
+    def content(self, value: Any) -> bytes:
+        columns = zip(self.oracles, self.columns([value]), strict=True)
+        return b"".join(oracle.content(column[0]) for oracle, column in columns)
+
+    def stand_in(self, bits: Bits) -> tuple[Any, ...]:
+        return tuple(oracle.stand_in(bits) for oracle in self.oracles)
+
+    def columns(self, values: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """The values of each attribute, from those of each person."""
+        asked, attributes = f"report by {type(self).__name__}", len(self.oracles)
+        if any(len(person) != attributes for person in values):
+            raise ParameterError(asked, f"a person does not have {attributes} values", "Give one for each attribute.")
+        return [[person[place] for person in values] for place in range(attributes)]
 
 
 @dataclass(frozen=True)
-class SampledAttribute(Randomizer):
+class SampledAttribute(AttributesReport):
     """Report one attribute, which the device draws, with the whole epsilon.
 
     With m attributes, each is estimated from the reports of about n / m people; to divide epsilon among all attributes
@@ -54,10 +81,6 @@ class SampledAttribute(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
-    domains : tuple of int or of tuples of str
-        Public. The values of each attribute, as for an oracle. A person's value is one of each.
     kinds : tuple of str
         Public. The kind of oracle for each attribute; by default as `frequency_oracle` chooses.
 
@@ -72,14 +95,12 @@ class SampledAttribute(Randomizer):
     ('grr', 'pgr')
     """
 
-    domains: tuple[Domain, ...] = (4, 3)
     kinds: tuple[str, ...] = ()
     kind: ClassVar[str] = "smp"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         name = type(self).__name__
-        object.__setattr__(self, "domains", checked_domains(name, self.domains))
         kinds = tuple(self.kinds) or tuple(frequency_oracle(one, self.epsilon).oracle.kind for one in self.domains)
         if len(kinds) != len(self.domains) or not set(kinds) <= BY_KIND.keys():
             raise ParameterError(name, f"the kinds are {kinds}", f"Give one of {', '.join(BY_KIND)} for each domain.")
@@ -88,7 +109,6 @@ class SampledAttribute(Randomizer):
 
     @cached_property
     def oracles(self) -> tuple[Oracle, ...]:
-        """One for each attribute."""
         pairs = zip(self.kinds, self.domains, strict=True)
         return tuple(BY_KIND[kind](self.epsilon, domain) for kind, domain in pairs)
 
@@ -97,24 +117,9 @@ class SampledAttribute(Randomizer):
         """The number of the attribute in one byte, the report on it, and zeros up to the length of the longest."""
         return np.dtype((np.uint8, (1 + max(oracle.form.itemsize for oracle in self.oracles),)))
 
-    @property
-    def worst_pair(self) -> WorstPair:
-        """Two people who agree in nothing."""
-        pairs = [oracle.worst_pair for oracle in self.oracles]
-        return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
-
-    def content(self, value: Any) -> bytes:
-        """The number of the value of each attribute."""
-        return person_content(type(self).__name__, self.oracles, value)
-
-    def stand_in(self, bits: Bits) -> tuple[Any, ...]:
-        """A random value of each attribute."""
-        return tuple(oracle.stand_in(bits) for oracle in self.oracles)
-
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A report on one attribute of each. All values are checked, whichever is drawn."""
-        columns = person_columns(f"report by {type(self).__name__}", values, len(self.oracles))
-        places = [oracle.places(column) for oracle, column in zip(self.oracles, columns, strict=True)]
+        places = [oracle.places(column) for oracle, column in zip(self.oracles, self.columns(values), strict=True)]
         attribute = uniform_integers(bits, len(values), len(self.oracles))
         made = np.zeros((len(values), *self.form.shape), np.uint8)
         made[:, 0] = attribute
@@ -156,7 +161,6 @@ class SampledAttribute(Randomizer):
         return np.concatenate(parts)
 
     def tally_misfit(self, tally: Steps, n: int) -> str:
-        """Each report is on one attribute."""
         parts = self._parts(tally)
         numbers = [int(part[0]) for part in parts]
         if min(numbers) < 0 or sum(numbers) != n:
@@ -185,7 +189,7 @@ class SampledAttribute(Randomizer):
 
     @cached_property
     def _shapes(self) -> list[tuple[int, ...]]:
-        """Of the tally of each attribute."""
+        """The shape of the tally of each attribute."""
         return [oracle.tallied(np.empty((0, *oracle.form.shape), oracle.form.base)).shape for oracle in self.oracles]
 
     def _parts(self, tally: Steps) -> list[Steps]:

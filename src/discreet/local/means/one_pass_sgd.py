@@ -21,10 +21,10 @@ from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
-from discreet.local.means.sphere_vector import SphereVector
-from discreet.questions.all_records import AllRecords
+from discreet.local.means.privunit_vector import PrivUnitVector
+from discreet.questions.question import AllRecords
 from discreet.trust.permit import Permit
-from discreet.trust.run import ReportedRun
+from discreet.trust.reported_run import ReportedRun
 from discreet.trust.stored import Artefact
 
 STEPS = 100  # batches that people are split into, at most
@@ -33,7 +33,31 @@ FARTHEST = 2.0**20  # radii that a number of an array may be away from zero
 
 
 class OnePassSGD(PrivateEstimator):
-    """Averaged gradient descent in which every person takes part once, by a report of the own gradient."""
+    """Averaged gradient descent in which every person takes part once, by a report of the own gradient.
+
+    Parameters
+    ----------
+    radius : float
+        Public. Rows are shrunk to this length.
+    target : str, optional
+        Public. The column to predict, of `PrivateData`, under local trust.
+    bounds : (lower, upper), optional
+        Public. Of the features, for arrays; by default a million times the radius. Not for `PrivateData`, whose schema
+        has them.
+    epsilon, delta : float
+        Public. What one person's report may cost; it has no use for a delta.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        Released. The coefficients of the features.
+    intercept_ : float
+        Released. What is added.
+    n_iter_ : int
+        Public. How many batches.
+    event_ : Event
+        What each person paid.
+    """
 
     supervised: ClassVar[bool] = True
     local: ClassVar[bool] = True
@@ -49,13 +73,11 @@ class OnePassSGD(PrivateEstimator):
         """What becomes -1 and 1 of the target."""
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_positive(self.purpose, "epsilon", self.epsilon, 2.0**-20, 40.0)
         check_positive(self.purpose, "radius", self.radius, 2.0**-400, 2.0**400)
         check_positive(self.purpose, "coefficient_radius", self.coefficient_radius, 2.0**-400, 2.0**400)
 
-    def plan(self, task: Task) -> SphereVector:
-        """One report of each person's gradient."""
+    def plan(self, task: Task) -> PrivUnitVector:
         if not task.data.local:
             raise NotPermitted(
                 self.purpose,
@@ -65,9 +87,9 @@ class OnePassSGD(PrivateEstimator):
         if task.data.condition is not None:
             obstacle = f"everybody takes a turn, whether or not {task.data.condition}"
             raise NotPermitted(self.purpose, obstacle, "Leave out the condition.")
-        return SphereVector(task.budget.epsilon * (1 - HEADROOM), len(task.features) + 1, LONGEST)
+        return PrivUnitVector(task.budget.epsilon * (1 - HEADROOM), len(task.features) + 1, LONGEST)
 
-    def learn(self, task: Task, plan: SphereVector, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: PrivUnitVector, permit: Permit) -> Artefact:
         """Ask people in turn, and give the model in their own units."""
         lower, upper = self.target_ends(task)
         run = OnePass(plan, self.slopes, float(self.radius), float(self.coefficient_radius), lower, upper)
@@ -91,7 +113,7 @@ class OnePass:
 
     Parameters
     ----------
-    report : SphereVector
+    report : PrivUnitVector
         Public. What each person reports the own gradient by.
     slopes : callable
         Public. The derivatives of losses, of margins and targets in [-1, 1].
@@ -101,7 +123,7 @@ class OnePass:
         Public. What becomes -1 and 1 of the target.
     """
 
-    report: SphereVector
+    report: PrivUnitVector
     slopes: Callable[[Array, Array], Array]
     radius: float
     coefficient_radius: float
@@ -153,48 +175,25 @@ def batches(people: int) -> int:
 class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
     """Logistic regression for two classes, with nobody to trust.
 
-    Every person gets the model of the moment and reports the gradient of the own loss by `SphereVector`, once. The
+    Every person gets the model of the moment and reports the gradient of the own loss by `PrivUnitVector`, once. The
     excess of the mean loss is at most of the order R sqrt(d / n) / epsilon: many people are needed for many features.
     `fit` plays all people in one process.
 
     Parameters
     ----------
-    radius : float
-        Public. Rows are shrunk to this length.
     coefficient_radius : float
         Public. The length R that coefficients of scaled rows are kept to.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`, under local trust.
-    bounds : (lower, upper), optional
-        Public. Of the features, for arrays; by default a million times the radius. Not for `PrivateData`, whose schema
-        has them.
     classes : pair, optional
         Public. The labels of the two classes; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one person's report may cost; it has no use for a delta.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-        Released. The coefficients of the features.
-    intercept_ : float
-        Released. What is added.
     classes_ : array of shape (2,)
         Public. The two labels.
-    n_iter_ : int
-        Public. How many batches.
-    event_ : Event
-        What each person paid.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
-    That of one `SphereVector` for each person, where one record is replaced by any other: nobody reports twice.
+    That of one `PrivUnitVector` for each person, where one record is replaced by any other: nobody reports twice.
     Duchi, Jordan and Wainwright 2018, section 4.2.
 
     Examples
@@ -221,24 +220,18 @@ class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
     ) -> None:
         self.radius = radius
         self.coefficient_radius = coefficient_radius
-        self.target = target
-        self.bounds = bounds
-        self.classes = classes
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.classes = target, bounds, classes
+        self.epsilon, self.delta = epsilon, delta
 
-    def plan(self, task: Task) -> SphereVector:
-        """One report of each person's gradient."""
+    def plan(self, task: Task) -> PrivUnitVector:
         if task.classes != 2:
             raise ParameterError(self.purpose, f"there are {task.classes} classes", "Give two labels.")
         return super().plan(task)
 
     def target_ends(self, task: Task) -> tuple[float, float]:
-        """The places of the two classes."""
         return 0.0, 1.0
 
     def slopes(self, margins: Array, targets: Array) -> Array:
-        """Of the logistic loss."""
         return np.asarray(-targets / (1 + np.exp(np.clip(targets * margins, -500, 500))))
 
     def decision_function(self, X: Any) -> Array:
@@ -254,40 +247,14 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
 
     Parameters
     ----------
-    radius : float
-        Public. Rows are shrunk to this length.
     coefficient_radius : float
         Public. The length R that coefficients of scaled rows and targets are kept to.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`, under local trust.
-    bounds : (lower, upper), optional
-        Public. Of the features, for arrays; by default a million times the radius. Not for `PrivateData`, whose schema
-        has them.
     target_bounds : (lower, upper), optional
         Public. Targets outside are moved to the nearer bound; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one person's report may cost; it has no use for a delta.
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_features,)
-        Released. The coefficients of the features.
-    intercept_ : float
-        Released. What is added.
-    n_iter_ : int
-        Public. How many batches.
-    event_ : Event
-        What each person paid.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
-    That of one `SphereVector` for each person, where one record is replaced by any other: nobody reports twice.
+    That of one `PrivUnitVector` for each person, where one record is replaced by any other: nobody reports twice.
     Duchi, Jordan and Wainwright 2018, section 4.2.
 
     Examples
@@ -314,18 +281,14 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
     ) -> None:
         self.radius = radius
         self.coefficient_radius = coefficient_radius
-        self.target = target
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
+        self.epsilon, self.delta = epsilon, delta
 
     def target_ends(self, task: Task) -> tuple[float, float]:
-        """The bounds of the target."""
         number = task.schema.number(str(task.target))
         return number.lower, number.upper
 
-    def learn(self, task: Task, plan: SphereVector, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: PrivUnitVector, permit: Permit) -> Artefact:
         """Ask people in turn, and give the model in the units of the target."""
         lower, upper = self.target_ends(task)
         found, half = super().learn(task, plan, permit), (upper - lower) / 2
@@ -333,7 +296,6 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
         return {**found, **ends}
 
     def slopes(self, margins: Array, targets: Array) -> Array:
-        """Of the Huber loss."""
         return np.clip(margins - targets, -1.0, 1.0)
 
     def predict(self, X: Any) -> Array:

@@ -16,27 +16,77 @@ from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.local.device_receipt import device_receipt
-from discreet.local.means.report_reach import mean_misfit
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.releases.columns import Series
 from discreet.releases.release import check_confidence
 from discreet.releases.table import Table
 from discreet.trust.sources.columns.raw_values import numbers_each
 
+FAR = 8.0  # deviations
+ROUNDING = 1e-9  # of a length in float64
 MOST_NUMBERS = 2**19
 
 
 @dataclass(frozen=True)
-class VectorReport(Randomizer):
-    """Randomises a vector in a ball so that its report, times `unit`, is unbiased.
-
-    A vector that is longer than the radius is shrunk to it; one with a missing or infinite number counts as zero. A
-    report is one whole number for each coordinate, in four bytes.
+class ReportReach:
+    """The vectors whose numbers are at most `number` in size, and whose length is at most `length`; in steps.
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
+    number, length : float
+        Public.
+    """
+
+    number: float
+    length: float
+
+    @classmethod
+    def of_gaussian(cls, deviation: float, size: int, mean: float = 0.0) -> ReportReach:
+        """Of a Gaussian vector about one of at most this length, except for one in 10**13.
+
+        A number is farther than t deviations from its mean with probability 2 Phi(-t), and a vector is longer than
+        sqrt(size) + t deviations with probability exp(-t^2 / 2) at most (Borell 1975; Cirel'son, Ibragimov and Sudakov
+        1976). A law whose density is at most c times Gaussian has c times these probabilities.
+
+        Examples
+        --------
+        >>> ReportReach.of_gaussian(10.0, 16)
+        ReportReach(number=80.0, length=120.0)
+        """
+        return cls(mean + FAR * deviation, mean + (math.sqrt(size) + FAR) * deviation)
+
+    def pulled(self, rows: Array) -> Array:
+        """Rows of whole numbers, moved inside where they lie beyond: what a device does to its report, which depends on
+        nothing else, so that the promise stays.
+        """
+        inside = np.clip(np.asarray(rows, np.float64), -math.floor(self.number), math.floor(self.number))
+        shrink = self.length / np.maximum(np.linalg.norm(inside, axis=1, keepdims=True), self.length)
+        return np.where(shrink < 1, np.trunc(inside * shrink), inside)
+
+    def misfit(self, reports: Reports) -> str:
+        """What no device can have sent; nothing, where this is empty."""
+        rows = np.asarray(reports, np.float64)
+        if (np.abs(rows) > self.number).any():
+            return f"one has a number beyond {self.number:.6g}"
+        if (np.linalg.norm(rows, axis=1) > self.length * (1 + ROUNDING)).any():
+            return f"one is longer than {self.length:.6g}"
+        return ""
+
+
+def mean_misfit(tally: Steps, n: int, longest: float) -> str:
+    """What is wrong with a sum of n reports, none of which is longer than this; nothing, where this is empty."""
+    length = float(np.linalg.norm(tally.astype(np.float64)))
+    return "" if length <= n * longest * (1 + ROUNDING) else f"the mean is longer than {longest:.6g}"
+
+
+@dataclass(frozen=True)
+class BallReport(Randomizer):
+    """Randomises a vector in a ball: a report is whole numbers of four bytes, each worth `unit`, and without bias.
+
+    A vector that is longer than the radius is shrunk to it; one with a missing or infinite number counts as zero.
+
+    Parameters
+    ----------
     size : int
         Public. The number of coordinates.
     radius : float
@@ -46,11 +96,6 @@ class VectorReport(Randomizer):
     size: int = 2
     radius: float = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(type(self).__name__, "size", self.size, 1, MOST_NUMBERS)
-        check_positive(type(self).__name__, "radius", self.radius)
-
     @property
     @abstractmethod
     def unit(self) -> float:
@@ -59,7 +104,7 @@ class VectorReport(Randomizer):
     @property
     @abstractmethod
     def stddev(self) -> float:
-        """Of the estimate from one report, in each coordinate, at most."""
+        """The standard deviation of the estimate from one report, in each of its numbers, at most."""
 
     @property
     @abstractmethod
@@ -71,19 +116,16 @@ class VectorReport(Randomizer):
         """What is wrong with reports of the right type, which no device can have made; nothing, where this is empty."""
 
     @property
-    def form(self) -> np.dtype[Any]:
-        """One number for each coordinate."""
-        return np.dtype(("<i4", (self.size,)))
+    def numbers(self) -> int:
+        """How many numbers a report has."""
+        return self.size
 
     @property
-    def worst_pair(self) -> WorstPair:
-        """Two opposite vectors."""
-        first = np.zeros(self.size)
-        first[0] = self.radius
-        return WorstPair(first, -first)
+    def form(self) -> np.dtype[Any]:
+        return np.dtype(("<i4", (self.numbers,)))
 
     def inside(self, values: Any) -> Array:
-        """Vectors in the ball."""
+        """Vectors, each shrunk to the ball."""
         found = numbers_each(values, (self.size,))
         if found.ndim != 2 or found.shape[1] != self.size:
             obstacle = f"the shape of the vectors is {found.shape}"
@@ -91,12 +133,42 @@ class VectorReport(Randomizer):
         return Bound("l2", self.radius).clip(found)
 
     def content(self, value: Any) -> bytes:
-        """The vector in the ball."""
         return (self.inside([value]) + 0.0).tobytes()
 
     def stand_in(self, bits: Bits) -> Array:
         """The zero vector, whose report is noise alone."""
         return np.zeros(self.size)
+
+    def accepted(self, reports: Reports) -> Reports:
+        """Whole numbers, as many as there are, that a device can have made."""
+        if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != (self.numbers,):
+            raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.numbers})")
+        if wrong := self.misfit(reports):
+            raise refused(self, wrong)
+        return reports
+
+    def tallied(self, reports: Reports) -> Steps:
+        return np.asarray(reports.sum(axis=0, dtype=np.int64))
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """The mean is no longer than a report can be."""
+        return mean_misfit(tally, n, self.longest)
+
+
+@dataclass(frozen=True)
+class VectorReport(BallReport):
+    """Randomises a vector in a ball so that its report, times `unit`, is unbiased: a number for each coordinate."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(type(self).__name__, "size", self.size, 1, MOST_NUMBERS)
+        check_positive(type(self).__name__, "radius", self.radius)
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        first = np.zeros(self.size)
+        first[0] = self.radius
+        return WorstPair(first, -first)
 
     def unbiased(self, reports: Reports) -> Array:
         """The estimate from each report."""
@@ -105,22 +177,6 @@ class VectorReport(Randomizer):
     def score(self, reports: Reports) -> Array:
         """The first coordinate."""
         return np.asarray(reports[:, 0], np.float64)
-
-    def accepted(self, reports: Reports) -> Reports:
-        """Whole numbers, one for each coordinate, that a device can have made."""
-        if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != (self.size,):
-            raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.size})")
-        if wrong := self.misfit(reports):
-            raise refused(self, wrong)
-        return reports
-
-    def tallied(self, reports: Reports) -> Steps:
-        """The sum."""
-        return np.asarray(reports.sum(axis=0, dtype=np.int64))
-
-    def tally_misfit(self, tally: Steps, n: int) -> str:
-        """The mean is no longer than a report can be."""
-        return mean_misfit(tally, n, self.longest)
 
     def estimated(
         self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = 0.95, **how: Any

@@ -2,19 +2,76 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
-from discreet.core.grid import Array
-from discreet.local.oracle import PureOracle
-from discreet.local.oracles.code_oracle import CodeOracle
+from discreet.core.grid import Array, Steps
+from discreet.local.miss_chance import miss_chance
+from discreet.local.oracle import Oracle, PureOracle
 from discreet.local.randomizer import Reports
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
+
+
+@dataclass(frozen=True)
+class CodeOracle(Oracle):
+    """An oracle that reports a code: each of the codes of the value with a high probability, each other with a low one.
+
+    How often each code was reported is all that reports say, so that the tally is enough for the likelihood.
+    """
+
+    @property
+    @abstractmethod
+    def codes(self) -> int:
+        """How many codes there are."""
+
+    @property
+    @abstractmethod
+    def inside(self) -> int:
+        """How many of them are those of one value."""
+
+    @abstractmethod
+    def gathered(self, weights: Array) -> Array:
+        """For each value, the sum of the weights of its codes."""
+
+    @abstractmethod
+    def scattered(self, shares: Array) -> Array:
+        """For each code, the sum of the shares of the values that it is of."""
+
+    @cached_property
+    def miss(self) -> float:
+        """The probability of a code that is not one of the value."""
+        return miss_chance(self.epsilon, self.inside, self.codes - self.inside)
+
+    @property
+    def high(self) -> float:
+        """The probability of each code of the value."""
+        return (1 - self.miss) / self.inside
+
+    @property
+    def low(self) -> float:
+        """The probability of each other code."""
+        return self.miss / (self.codes - self.inside)
+
+    @cached_property
+    def form(self) -> np.dtype[Any]:
+        """One whole number of 1, 2, 4 or 8 bytes, in little-endian order."""
+        return np.min_scalar_type(self.codes - 1).newbyteorder("<")
+
+    def accepted(self, reports: Reports) -> Reports:
+        return self._whole_below(reports, self.codes)
+
+    def tallied(self, reports: Reports) -> Steps:
+        return np.bincount(reports, minlength=self.codes)
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        return super().tally_misfit(tally, n) or ("" if tally.sum() == n else f"the codes are not {n} in all")
 
 
 @dataclass(frozen=True)
@@ -23,13 +80,6 @@ class GeneralizedRandomizedResponse(CodeOracle, PureOracle):
 
     A report is one whole number of 1, 2 or 4 bytes. The variance is below that of optimised unary encoding while
     d < 3 exp(epsilon) + 2.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
 
     Guarantee
     ---------
@@ -49,30 +99,24 @@ class GeneralizedRandomizedResponse(CodeOracle, PureOracle):
 
     @property
     def codes(self) -> int:
-        """One for each value."""
         return self.size
 
     @property
     def inside(self) -> int:
-        """One."""
         return 1
 
     @property
     def own(self) -> float:
-        """The probability of the truth."""
         return self.high
 
     @property
     def other(self) -> float:
-        """The probability of any one lie."""
         return self.low
 
     def gathered(self, weights: Array) -> Array:
-        """The weights themselves."""
         return weights
 
     def scattered(self, shares: Array) -> Array:
-        """The shares themselves."""
         return shares
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -83,5 +127,4 @@ class GeneralizedRandomizedResponse(CodeOracle, PureOracle):
         return np.where(bernoulli(bits, len(truth), self.miss), others, truth).astype(self.form)
 
     def supports(self, reports: Reports, place: int) -> NDArray[np.bool_]:
-        """Whether the report is this value."""
         return np.equal(reports, place)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
-from discreet.local.oracles.code_oracle import CodeOracle
+from discreet.local.oracles.generalized_randomized_response import CodeOracle
 from discreet.local.randomizer import Reports
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
@@ -47,13 +47,6 @@ class HadamardResponse(CodeOracle):
     a report is one bit of one random coefficient. A report is one whole number, and decoding takes d log d: the
     cheapest oracle. Its variance is at most 27 % above the least one for epsilon up to 1, and about twice it above.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-
     Guarantee
     ---------
     Pure, epsilon, where one value is replaced by any other: each of the codes of a value is at most exp(epsilon) times
@@ -76,22 +69,19 @@ class HadamardResponse(CodeOracle):
 
     @cached_property
     def order(self) -> int:
-        """Of each matrix: a power of two. Its first row is left out, since it has no minus sign."""
+        """The order of each matrix, a power of two. Its first row is left out, since it has no minus sign."""
         return 1 << (-(-self.size // self.blocks)).bit_length()
 
     @property
     def derived(self) -> dict[str, int]:
-        """The matrices."""
         return {"blocks": self.blocks, "order": self.order}
 
     @property
     def codes(self) -> int:
-        """All places of all blocks."""
         return self.blocks * self.order
 
     @property
     def inside(self) -> int:
-        """Half a block."""
         return self.order // 2
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -123,7 +113,6 @@ class HadamardResponse(CodeOracle):
         return (parts.sum(axis=1)[block] + hadamard(parts)[block, row]) / 2
 
     def scattered(self, shares: Array) -> Array:
-        """The same in the other direction."""
         parts = np.zeros((self.blocks, self.order))
         parts[self._block_and_row(np.arange(self.size))] = shares
         return ((parts.sum(axis=1, keepdims=True) + hadamard(parts)) / 2).reshape(-1)
@@ -134,21 +123,21 @@ class HadamardResponse(CodeOracle):
         return hadamard(tally.reshape(self.blocks, self.order))[block, row] / (n * self._contrast)
 
     def variances(self, shares: Array, n: int) -> Array:
-        """Of signs that are 0 outside the block, and whose mean is 0 for other values."""
+        """The variances of signs that are 0 outside the block, and whose mean is 0 for other values."""
         block, _ = self._block_and_row(np.arange(self.size))
         inside = np.bincount(block, shares, self.blocks)[block] if self.blocks > 1 else 1.0
         signs = inside * (self.high + self.low) * self.inside + (1 - inside) * self.low * self.order
         return (signs / self._contrast**2 - shares) / n
 
     def estimated_variances(self, tally: Steps, n: int, found: Array) -> Array:
-        """With the share of reports in each block counted, and not estimated from the shares of its values."""
+        """The variances; the share of reports in each block is counted, not estimated from the shares of its values."""
         block, _ = self._block_and_row(np.arange(self.size))
         signs = tally.reshape(self.blocks, self.order).sum(axis=1)[block] / n
         return (signs / self._contrast**2 - np.clip(found, 0.0, 1.0)) / n
 
     @property
     def noise(self) -> float:
-        """With people spread evenly over the blocks."""
+        """The variance times n for a value that nobody has, with people spread evenly over the blocks."""
         return _noise(self.blocks, self.epsilon)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +15,51 @@ from discreet.core.bits import Bits
 from discreet.core.grid import Steps
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracle import PureOracle
-from discreet.local.oracles.multiply_shift import HALF, hashed, starts
 from discreet.local.randomizer import Reports, refused
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
 
+HALF = np.uint64(32)
+Words = NDArray[np.uint64]
 MOST_BUCKETS = 2**16
 CELLS = 1 << 14  # of reports times values that are hashed at a time
+
+
+def hashed(factor: Any, shift: Any, values: Any, buckets: int) -> Steps:
+    """The bucket of each value: the upper 32 bits of factor * value + shift modulo 2**64, scaled to the buckets.
+
+    With factor and shift uniform in [0, 2**64), the upper halves of any two different values below 2**32 are uniform
+    and independent (Dietzfelbinger 1996), so that a bucket has the probability 1 / buckets up to 2**-32.
+
+    Parameters
+    ----------
+    factor, shift : array of uint64
+        Public. Of each hash function.
+    values : array of whole numbers below 2**32
+        They broadcast with the functions.
+    buckets : int
+        Public. At most 2**32.
+
+    Examples
+    --------
+    >>> hashed(np.uint64(0x9E3779B97F4A7C15), np.uint64(7), np.arange(6), 4)
+    array([0, 2, 0, 3, 1, 0])
+    """
+    with np.errstate(over="ignore"):  # modulo 2**64
+        mixed = np.asarray(factor, np.uint64) * np.asarray(values).astype(np.uint64) + np.asarray(shift, np.uint64)
+        return ((mixed >> HALF) * np.uint64(buckets) >> HALF).astype(np.int64)
+
+
+def starts(bucket: Any, buckets: int) -> Words:
+    """The least upper half whose value is in a bucket: ceil(bucket * 2**32 / buckets)."""
+    return -(-np.asarray(bucket, np.int64) * 2**32 // buckets).astype(np.uint64)
+
+
+def public_functions(seed: int, count: int) -> tuple[Words, Words]:
+    """Factors and shifts of hash functions that everybody can compute: SHA-256 of "discreet hash SEED NUMBER"."""
+    digests = b"".join(hashlib.sha256(f"discreet hash {seed} {i}".encode()).digest()[:16] for i in range(count))
+    words = np.frombuffer(digests, "<u8").astype(np.uint64).reshape(count, 2)
+    return words[:, 0], words[:, 1]
 
 
 @dataclass(frozen=True)
@@ -29,13 +68,6 @@ class LocalHashing(PureOracle):
 
     A report is 18 bytes for any domain; counting it takes time in proportion to d. The hash function is `hashed`, with
     round(exp(epsilon)) + 1 buckets, which minimises the variance.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
 
     Guarantee
     ---------
@@ -63,7 +95,6 @@ class LocalHashing(PureOracle):
 
     @property
     def own(self) -> float:
-        """The probability of the hash itself."""
         return 1 - self.lie
 
     @property
@@ -73,7 +104,6 @@ class LocalHashing(PureOracle):
 
     @cached_property
     def form(self) -> np.dtype[Any]:
-        """The hash function and the bucket."""
         return np.dtype([("factor", "<u8"), ("shift", "<u8"), ("bucket", "<u2")])
 
     def reports(self, values: Any, bits: Bits) -> Reports:

@@ -12,10 +12,9 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.grid import Steps
 from discreet.local.miss_chance import miss_chance
-from discreet.local.oracles.packed_bits import BitOracle, bits_at, set_bits
+from discreet.local.oracles.unary_encoding import BitOracle, bits_at, set_bits
 from discreet.local.randomizer import Reports
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.packed_coins import Packed, packed_coins
+from discreet.noise.bernoulli import Packed, bernoulli, packed_coins
 from discreet.noise.uniform import uniform_integers
 
 
@@ -25,13 +24,6 @@ class SubsetSelection(BitOracle):
 
     w is the whole number nearest to d / (exp(epsilon) + 1). A report is d / 8 bytes. No oracle has less variance, but
     it is hardly less than that of `OptimizedUnary`.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
 
     Guarantee
     ---------
@@ -95,11 +87,9 @@ class SubsetSelection(BitOracle):
             rows = rows[missing[rows] != 0]
 
     def misfit(self, reports: Packed) -> str:
-        """Sets have a known size."""
         sizes = np.bitwise_count(reports).sum(axis=1, dtype=np.int64)
         return f"a set does not have {self.chosen} values" if (sizes != self.chosen).any() else ""
 
     def tally_misfit(self, tally: Steps, n: int) -> str:
-        """Sets have a known size."""
         whole = tally.sum() == n * self.chosen
         return super().tally_misfit(tally, n) or ("" if whole else f"{n} sets do not have {tally.sum()} values")

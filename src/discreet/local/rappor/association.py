@@ -11,9 +11,9 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.grid import Array
 from discreet.local.randomizer import Reports
-from discreet.local.rappor.bloom import bloom_design
 from discreet.local.rappor.count_regression import CountRegression
 from discreet.local.rappor.rappor import Rappor
+from discreet.local.rappor.rappor_parameters import bloom_design
 
 OTHER = "(other)"
 MOST_CELLS = 2**12
@@ -70,7 +70,7 @@ class StringReports:
         return np.exp(logs - logs.max(axis=1, keepdims=True))
 
     def _filters(self) -> Array:
-        """Of the candidates, for each cohort and bit."""
+        """The Bloom filters of the candidates, for each cohort and bit."""
         design = bloom_design(self.rappor, self.candidates).toarray()
         return np.asarray(design).reshape(self.rappor.cohorts, self.rappor.bits, -1)
 
@@ -158,7 +158,7 @@ def association(first: StringReports, second: StringReports, *, max_iter: int = 
 
 
 def _fixed_point(step: Callable[[Array], Array], shares: Array, max_iter: int, tol: float) -> Array:
-    """Where a step of expectation and maximisation changes nothing, with Varadhan and Roland's 2008 extrapolation."""
+    """The fixed point of expectation-maximisation, with the extrapolation of Varadhan and Roland 2008."""
     for _ in range(max_iter):
         once = step(shares)
         twice = step(once)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.core.grid import Array, Steps
-from discreet.local.rappor.parameters import RapporParameters
+from discreet.local.rappor.rappor_parameters import RapporParameters
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -51,24 +51,14 @@ class CountRegression:
     filter has that bit. Its variance r (1 - r) / (N (q* - p*)^2), where r is the probability of a one, is known up to
     these shares. Rows are weighted by its inverse, with r from the fit of the pass before. A last column, constant,
     stands for all strings that are not candidates: on average they have a bit with probability 1 - (1 - 1/k)^h.
-
-    Parameters
-    ----------
-    setup : RapporParameters
-        Public.
-    tally : array of int64, shape (cohorts, 1 + bits)
-        The number of reports of each cohort, and of ones in each bit.
-    design : sparse matrix
-        Of the candidates: see `bloom_design`.
     """
 
-    setup: RapporParameters
-    tally: Steps
-    design: csc_matrix
+    setup: RapporParameters  # public
+    tally: Steps  # the number of reports of each cohort, and of ones in each bit
+    design: csc_matrix  # of the candidates: see `bloom_design`
 
     @property
     def candidates(self) -> int:
-        """How many there are."""
         return int(self.design.shape[1])
 
     @property

@@ -15,9 +15,14 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.local.randomizer import MOST_EPSILON, Randomizer, Reports, WorstPair, grouped_misfit, refused
-from discreet.local.rappor.bloom import BitRows, all_positions, bloom_positions, bloom_rows
-from discreet.local.rappor.parameters import RapporParameters
-from discreet.local.rappor.permanent import randomized
+from discreet.local.rappor.permanent_memo import randomized
+from discreet.local.rappor.rappor_parameters import (
+    BitRows,
+    RapporParameters,
+    all_positions,
+    bloom_positions,
+    bloom_rows,
+)
 from discreet.local.rappor.reports_loss import ReportsLoss
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
@@ -76,12 +81,10 @@ class Rappor(RapporParameters, Randomizer):
 
     @property
     def event(self) -> Event:
-        """The price of one report."""
         return ReportsLoss(self).event
 
     @property
     def form(self) -> np.dtype[Any]:
-        """The cohort and the bits, in bytes."""
         return np.dtype((np.uint8, (COHORT.itemsize + -(-self.bits // 8),)))
 
     @cached_property
@@ -93,7 +96,6 @@ class Rappor(RapporParameters, Randomizer):
         return WorstPair(values[first], values[second])
 
     def content(self, value: Any) -> bytes:
-        """The text."""
         if not isinstance(value, str):
             raise ParameterError("report by RAPPOR", "a value is not a text", "Give one.")
         return value.encode()
@@ -149,7 +151,7 @@ class Rappor(RapporParameters, Randomizer):
 
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False, **how: Any) -> Any:
         """The strings that were found among candidates, and how many clients have each: see `decoded`."""
-        from discreet.local.rappor.decoding import decoded
+        from discreet.local.rappor.decoded_strings import decoded
 
         return decoded(self, tally, simulated=simulated, **how)
 

@@ -12,7 +12,7 @@ from discreet.core.checks import check_whole
 from discreet.core.events import DiscreteLoss, Event, LossTable, PureLoss, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.loss_cells import LossCells
-from discreet.local.rappor.parameters import ROUNDING, RapporParameters, bit_loss, log_ratio
+from discreet.local.rappor.rappor_parameters import ROUNDING, RapporParameters, bit_loss, log_ratio
 
 CLOSE = 1e-12  # losses that differ by less are merged, and count as the greater one
 MOST_REPORTS = 2**16
@@ -155,7 +155,7 @@ def _repeated(event: Event, times: int) -> Event:
 
 
 def _three_points(parameters: RapporParameters, top: float) -> DiscreteLoss:
-    """Of one report: the two bits differ as in the value, or as in the other, or not at all."""
+    """The loss of one report: the two bits differ as in the value, or as in the other, or not at all."""
     one, other = parameters.one_if_set, parameters.one_if_clear
     like, unlike = max(one * (1 - other), other * (1 - one)), min(one * (1 - other), other * (1 - one))
     like = min(1.0, like * (1 + ROUNDING))

@@ -17,7 +17,7 @@ from discreet.core.grid import Array, Steps
 from discreet.local.device_receipt import device_receipt
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.hadamard_response import hadamard, odd
-from discreet.local.oracles.multiply_shift import hashed, public_functions
+from discreet.local.oracles.local_hashing import hashed, public_functions
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
@@ -41,8 +41,6 @@ class PrefixExtension(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     length : int
         Public. How many bytes of a string (UTF-8) are looked at; those of shorter ones are zeros.
     first : int
@@ -111,11 +109,9 @@ class PrefixExtension(Randomizer):
         return value.encode()[: self.length].ljust(self.length, b"\0")
 
     def content(self, value: Any) -> bytes:
-        """The bytes that are looked at."""
         return self.padded(value)
 
     def stand_in(self, bits: Bits) -> str:
-        """Random letters."""
         return "".join(chr(ord("a") + place) for place in uniform_integers(bits, self.length, 26).tolist())
 
     def reports(self, values: Any, bits: Bits) -> Reports:
@@ -138,7 +134,6 @@ class PrefixExtension(Randomizer):
         return 2 * agrees[0] + agrees[1]
 
     def accepted(self, reports: Reports) -> Reports:
-        """Numbers of coefficients and signs."""
         upper = 2 * self.groups * self.functions * self.cells
         if reports.dtype.kind not in "iu" or reports.ndim != 1:
             raise refused(self, f"they have the type {reports.dtype} and the shape {reports.shape}")
@@ -152,7 +147,6 @@ class PrefixExtension(Randomizer):
         return np.bincount(reports, minlength=2 * self.groups * self.functions * self.cells).reshape(shape)
 
     def tally_misfit(self, tally: Steps, n: int) -> str:
-        """Each report is one sign."""
         return super().tally_misfit(tally, n) or ("" if tally.sum() == n else f"the signs are not {n} in all")
 
     def estimated(

@@ -65,6 +65,10 @@ class Additive(CheckedParameters, ABC):
 
     def release(self, answer: Answer, bits: Bits) -> Array:
         """The sum with noise, on the answer's grid."""
+        if not isinstance(answer, Answer):
+            obstacle = f"it adds noise to a bounded sum, and was given a {type(answer).__name__}"
+            remedy = "Ask a sum over all records, or release a sum over a secret sample by OnSample."
+            raise NotPermitted(type(self).__name__, obstacle, remedy, "Nothing was released.")
         answer = answer.coarsened(self.multiplier, self.norm)
         return answer.noised(self.noise(bits, answer.steps.shape, answer.scale(self.multiplier, self.norm)))
 

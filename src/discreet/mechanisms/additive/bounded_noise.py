@@ -82,7 +82,6 @@ class BoundedNoise(Additive):
         return rounded_bounded(bits, shape, RADIUS * scale * (1 + 2.0**-50))
 
     def release(self, answer: Answer, bits: Bits) -> Array:
-        """The sum with noise, on the answer's grid."""
         if answer.size > self.queries:
             raise ParameterError(
                 "BoundedNoise",

@@ -53,7 +53,6 @@ class NormalError(ErrorLaw):
     """
 
     def scale(self, stddev: float) -> float:
-        """The standard deviation."""
         return stddev
 
     def drawn(self, bits: Bits, shape: tuple[int, ...], stddev: float, grid: Grid) -> Array:
@@ -143,15 +142,12 @@ class UnknownError(ErrorLaw):
     """The law of a mechanism that does not say what its errors are."""
 
     def scale(self, stddev: float) -> float:
-        """Refused."""
         raise _unknown()
 
     def drawn(self, bits: Bits, shape: tuple[int, ...], stddev: float, grid: Grid) -> Array:
-        """Refused."""
         raise _unknown()
 
     def half_width(self, stddev: float, weights: ArrayLike, confidence: float) -> float:
-        """Refused."""
         raise _unknown()
 
 

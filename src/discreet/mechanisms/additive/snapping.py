@@ -15,10 +15,9 @@ from discreet.core.bound import Bound
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
-from discreet.core.grid import Array
+from discreet.core.grid import Array, upwards
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.noise.log_uniform import log_uniform
 from discreet.noise.uniform import uniform_integers
 

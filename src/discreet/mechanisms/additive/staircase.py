@@ -13,10 +13,9 @@ from discreet.core.bound import Bound
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
-from discreet.core.grid import Array
+from discreet.core.grid import Array, upwards
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.noise.staircase import discrete_staircase
 
 Error = Literal["absolute", "squared"]
@@ -64,7 +63,6 @@ class Staircase(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     @property

@@ -17,7 +17,7 @@ from discreet.core.grid import Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.parameters import CheckedParameters
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.exponential import rounded_exponential
+from discreet.noise.laplace import rounded_exponential
 
 LEAST, MOST = 2.0**-30, 700.0  # epsilon
 WIDEST = 2.0**48  # a gap that is drawn
@@ -101,7 +101,6 @@ class EdgeResponse(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     def epsilon_for(self, neighbors: Neighbors) -> float:

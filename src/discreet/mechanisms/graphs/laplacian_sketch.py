@@ -76,7 +76,6 @@ class LaplacianSketch(CheckedParameters):
 
     @property
     def event(self) -> DiscreteLoss | ApproximateLoss:
-        """The price of one release."""
         return self._rows.event
 
     def release(self, answer: GraphAnswer, bits: Bits) -> Array:

@@ -17,7 +17,7 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.parameters import CheckedParameters
-from discreet.noise.exponential import rounded_exponential
+from discreet.noise.laplace import rounded_exponential
 
 FINE = 20  # bits of a step of the scores, whose unit is an edge
 MOST_GROUPS = 2**11
@@ -77,7 +77,6 @@ class PlacedGroups(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     def scale(self, answer: GraphAnswer) -> float:

@@ -60,12 +60,10 @@ class SmoothGraphCount(CheckedParameters):
 
     @property
     def noise(self) -> SmoothSensitivity:
-        """The law of the noise."""
         return SmoothLaplace(self.epsilon, delta=self.delta) if self.delta else SmoothStudent(self.epsilon)
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         return self.noise.event
 
     def check(self, nodes: int) -> None:

@@ -5,17 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from scipy.sparse import coo_array
 from scipy.special import comb
 
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.mechanisms.graphs.adjacency import adjacency_of
 
 ROWS = 256  # of a matrix of common neighbors at a time
+
+
+def adjacency_of(edges: Steps, nodes: int) -> Any:
+    """The symmetric sparse matrix of a graph, in whole numbers.
+
+    Examples
+    --------
+    >>> adjacency_of(np.array([[0, 2]]), 3).toarray()
+    array([[0, 0, 1],
+           [0, 0, 0],
+           [1, 0, 0]])
+    """
+    both = np.concatenate([edges, edges[:, ::-1]])
+    return coo_array((np.ones(len(both), np.int64), (both[:, 0], both[:, 1])), shape=(nodes, nodes)).tocsr()
 
 
 class GraphFigure(Protocol):
@@ -98,7 +112,6 @@ class Triangles:
     unit: ClassVar[Literal["edge"]] = "edge"
 
     def count(self, edges: Steps, nodes: int) -> int:
-        """How many there are."""
         return sum(int(pairs.common[pairs.adjacent].sum()) for pairs in _shared(edges, nodes)) // 3
 
     def smooth_bound(self, edges: Steps, nodes: int, beta: float) -> float:
@@ -115,7 +128,6 @@ class Triangles:
         return smooth(levels, beta, nodes - 2)
 
     def largest(self, nodes: int) -> float:
-        """All triples."""
         return float(comb(nodes, 3))
 
 
@@ -146,7 +158,6 @@ class KStars:
         check_whole("k-stars", "k", self.k, 2, 16)
 
     def count(self, edges: Steps, nodes: int) -> int:
-        """How many there are."""
         degrees = np.bincount(edges.ravel(), minlength=nodes)
         return sum(int(times) * math.comb(degree, self.k) for degree, times in enumerate(np.bincount(degrees)))
 
@@ -162,7 +173,6 @@ class KStars:
         return smooth(map(level, range(2 * nodes)), beta, 2 * float(comb(nodes - 2, self.k - 1)))
 
     def largest(self, nodes: int) -> float:
-        """All ways at all nodes."""
         return nodes * float(comb(nodes - 1, self.k))
 
 
@@ -217,7 +227,6 @@ class TruncatedTriangles:
         check_whole("truncated triangles", "max_degree", self.max_degree)
 
     def count(self, edges: Steps, nodes: int) -> int:
-        """How many there are."""
         kept = np.bincount(edges.ravel(), minlength=nodes) <= self.max_degree
         return Triangles().count(edges[kept[edges].all(axis=1)], nodes)
 

@@ -5,19 +5,66 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln, log_ndtr
 
 from discreet.core.answer import Answer, NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
-from discreet.core.events import Composed, Event, GaussianLoss, PureLoss
+from discreet.core.events import Composed, DiscreteLoss, Event, GaussianLoss, LossTable, PureLoss
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.learning.perturbation import ROUNDING, Perturbation
-from discreet.mechanisms.learning.tilted_loss import tilted_loss
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 
+CELLS = 1024
+TAIL = 11.0  # standard deviations, beyond which lies 2e-28
+LOSS_ROUNDING = 1 + 2.0**-32
 AFTER = 64.0  # multipliers: the noise that hides the solver's error costs a 64th of the tilt
+
+
+@lru_cache(maxsize=256)
+def tilted_loss(shift: float, units: int, jacobian: float, neighbors: Neighbors) -> DiscreteLoss:
+    """A table that dominates the loss, in both directions.
+
+    Parameters
+    ----------
+    shift : float
+        Public. What the gradients of one unit add at most, in standard deviations of the tilt.
+    units : int
+        Public. How many vectors come or go.
+    jacobian : float
+        Public. The logarithm that more vectors add to a density; fewer do not.
+    neighbors : Neighbors
+        Public. Under add/remove the smaller data set has no such logarithm.
+    """
+    step = (jacobian + shift * (TAIL + shift / 2)) / CELLS
+    more = _table(step, shift, units, jacobian)
+    return DiscreteLoss(step, more, more if neighbors is Neighbors.REPLACE else _table(step, shift, units, 0.0))
+
+
+def _table(step: float, shift: float, units: int, jacobian: float) -> LossTable:
+    """The logarithm, and the loss by the tilt where it is above 0; the mass of each cell goes to its upper end."""
+    first = int(np.ceil(jacobian / step))
+    tails = _tail(step * np.arange(first, CELLS + 2, dtype=np.float64) - jacobian, shift, units)
+    return LossTable(first, (1 - tails[0], *(tails[:-1] - tails[1:]).tolist()), float(tails[-1]))
+
+
+def _tail(at: Array, shift: float, units: int) -> Array:
+    """The probability that the loss by the tilt is greater.
+
+    Gradients of k of the vectors, at their full length, shift the tilt by k / units of `shift` at most: a loss of
+    a t + a^2 / 2, with t standard normal. The loss is convex in these lengths, so no other lengths lose more. There are
+    `units` choose k such shifts.
+    """
+    k = np.arange(1, units + 1)[:, None]
+    part = shift * k / units
+    choices = gammaln(units + 1) - gammaln(k + 1) - gammaln(units - k + 1)
+    found = np.exp(np.minimum(choices + log_ndtr(part / 2 - at / part), 0.0)).sum(axis=0)
+    return np.asarray(np.minimum(found * LOSS_ROUNDING, 1.0))
 
 
 @dataclass(frozen=True)

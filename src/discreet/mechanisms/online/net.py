@@ -3,24 +3,61 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from functools import reduce
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import gammaln
 
 from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
-from discreet.core.checks import check_positive
+from discreet.core.checks import check_positive, check_whole
+from discreet.core.errors import ParameterError
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
-from discreet.mechanisms.online.small_databases import databases
 from discreet.mechanisms.selection.exponential import Exponential
 
+MOST = 2**18
 FOR_TOTAL = 0.25  # of epsilon
+
+
+def databases(cells: int, size: int) -> Steps:
+    """The histogram of every database of `size` records over `cells` cells, one in each row.
+
+    ErrorBars between stars: a histogram is a choice of places for cells - 1 bars among size + cells - 1.
+
+    Examples
+    --------
+    >>> databases(2, 3)
+    array([[0, 3],
+           [1, 2],
+           [2, 1],
+           [3, 0]])
+    """
+    check_whole("small databases", "size", size)
+    places = int(size) + cells - 1
+    if (count := math.comb(places, cells - 1)) > MOST:
+        raise ParameterError(
+            "small databases",
+            f"there are {count:.3g} of {size} records over {cells} cells, and more than {MOST} are not listed",
+            "Use fewer records or cells; or private multiplicative weights, which lists none.",
+            count=count,
+        )
+    bars = np.array(list(combinations(range(places), cells - 1)), dtype=np.int64).reshape(count, cells - 1)
+    ends = np.concatenate([np.full((count, 1), -1), bars, np.full((count, 1), places)], axis=1)
+    return np.diff(ends, axis=1) - 1
+
+
+def orders(histograms: Steps) -> Array:
+    """The share of all sequences of records that have each histogram: a multinomial law with equal chances."""
+    size, cells = histograms.sum(axis=1), histograms.shape[1]
+    return np.exp(gammaln(size + 1) - gammaln(histograms + 1).sum(axis=1) - size * math.log(cells))
 
 
 @dataclass(frozen=True)
@@ -63,17 +100,14 @@ class NetMechanism(CheckedParameters):
 
     @property
     def choice(self) -> Exponential:
-        """The choice of the database."""
         return Exponential((1 - FOR_TOTAL) * self.epsilon)
 
     @property
     def noise(self) -> Laplace:
-        """The noise of the total."""
         return Laplace(1 / (FOR_TOTAL * self.epsilon))
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         return Composed((self.noise.event, self.choice.event))
 
     def release(self, answer: Answer, bits: Bits) -> Array:

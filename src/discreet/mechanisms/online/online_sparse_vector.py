@@ -16,10 +16,9 @@ from discreet.core.bound import Bound
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.held import Held, exclusive
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
 
 ABOVE, BELOW, UNASKED = 1, 0, -1
@@ -73,7 +72,6 @@ class SparseVector(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of the whole sequence."""
         return PureLoss(self.epsilon)
 
     def threshold_multiplier(self, monotone: bool = False) -> Fraction:
@@ -122,7 +120,7 @@ class OnlineSparseVector(Held):
     >>> from discreet.core.bound import Bound
     >>> from discreet.core.grid import Grid
     >>> from discreet.core.neighbors import Neighbors
-    >>> from discreet.noise.bits import system_bits
+    >>> from discreet.noise.system_bits import system_bits
     >>> online = OnlineSparseVector(SparseVector(threshold=500.0, count=1, epsilon=1.0), system_bits())
     >>> queries = Answer(np.array([100, 900]), Grid(0), Bound("linf", 1.0), Neighbors.ADD_REMOVE)
     >>> online.compare(queries).tolist(), online.ended
@@ -197,7 +195,6 @@ class NumericSparseVector(CheckedParameters):
 
     @property
     def event(self) -> PureLoss:
-        """The price of the whole sequence."""
         return PureLoss(upwards(2 * Fraction(self.epsilon / 2)))
 
     def release(self, answer: Answer, bits: Bits) -> Array:

@@ -136,7 +136,6 @@ class ExactCounts:
 
     @property
     def total(self) -> Answer:
-        """The exact number of records."""
         return self.to(Queries(np.ones(self._answer.size)))
 
     def to(self, queries: Queries) -> Answer:

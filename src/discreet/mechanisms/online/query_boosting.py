@@ -15,13 +15,12 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import Composed, Event, Repeated
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.online.multiplicative_weights import WeightedHistogram
 from discreet.mechanisms.online.mwem import FARTHEST, TOTAL
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
-from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 from discreet.mechanisms.selection.exponential import Exponential
 
 FEWEST_ROUNDS, MOST_ROUNDS = 2, 2**7
@@ -82,18 +81,15 @@ class QueryBoosting(CheckedParameters):
         check_whole("QueryBoosting", "sample", self.sample, most=2**10)
 
     def choice(self, past: int) -> Exponential:
-        """The choice of one query after so many rounds."""
         steps = self.sample * self.rounds * (self.rounds - 1) // 2  # the sum of `past` over all choices
         return Exponential(CHOICES * self.epsilon * past / steps)
 
     @property
     def noise(self) -> Laplace:
-        """The noise of everything that is measured."""
         return Laplace((self.rounds * self.sample + 2) / ((1 - CHOICES) * self.epsilon))
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         measured: Event = Repeated(self.noise.event, self.rounds * self.sample + 2)
         choices = (Repeated(self.choice(past).event, self.sample) for past in range(1, self.rounds))
         return Composed((measured, *choices))
@@ -143,7 +139,6 @@ class QueryBoosting(CheckedParameters):
         return dataclasses.replace(errors, steps=scores.steps + np.clip(errors.steps - tolerance, 0, margin))
 
     def _measured(self, answers: Answer, steps: Steps, bits: Bits) -> Array:
-        """Each with noise of its own."""
         return self.noise.release(dataclasses.replace(answers, steps=steps[..., None]), bits)[..., 0]
 
     def _synopsis(self, total: Array, places: Steps, values: Array) -> Array:

@@ -18,8 +18,8 @@ from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.choice import uniform_below
-from discreet.noise.contest import gumbel_argmax
-from discreet.noise.libm import assure
+from discreet.noise.error_bars import assure
+from discreet.noise.noisy_argmax import gumbel_argmax
 
 assure("log")
 COLUMNS = 64  # at most
@@ -71,7 +71,6 @@ class BoxDepth(CheckedParameters):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         return Exponential(self.epsilon).event
 
     def steepness(self, neighbors: Neighbors) -> float:

@@ -13,7 +13,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.held import unheld
 from discreet.mechanisms.ranks.rank_grid import Target
 from discreet.mechanisms.ranks.shortlist import Ranks, Scatter, Shortlist, Sieve
-from discreet.noise.choice import Size, stretch_choice, uniform_below
+from discreet.noise.choice import StretchWeight, stretch_choice, uniform_below
 from discreet.noise.interval import Uniform
 
 SOON = 30.0  # exponents beyond the number of places: all farther places together are chosen once in 10**13 times
@@ -48,16 +48,13 @@ class SortedPlaces:
 
     @classmethod
     def of(cls, places: Steps) -> SortedPlaces:
-        """These places, sorted."""
         return cls(np.sort(places, axis=1))
 
     @property
     def number(self) -> int:
-        """How many records there are."""
         return int(self.places.shape[1])
 
     def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
-        """One place for each copy."""
         start, stop = int(part.first.min()), int(part.last.max())
         low, high, first, last = (side[:, None] for side in (part.low, part.high, part.first, part.last))
         edges = np.hstack([low - 1, np.clip(self.places[:, start:stop], low - 1, high), high])
@@ -93,7 +90,6 @@ class RankedPlaces:
 
     @property
     def number(self) -> int:
-        """How many records there are."""
         return len(self.values)
 
     def near(self, ranks: Ranks, bits: Bits) -> Steps:
@@ -108,7 +104,6 @@ class RankedPlaces:
         return self.shortlist.places
 
     def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
-        """One place."""
         low, high, first, last = (int(side[0]) for side in (part.low, part.high, part.first, part.last))
         ranks = around(target, first, last, high - low + 1)
         start, stop = ranks.start, ranks.stop
@@ -122,7 +117,7 @@ class RankedPlaces:
             outer = (stretch == 0 and start > first) or (stretch == len(near) and stop < last)
             below = int(np.searchsorted(self.everywhere(bits), place)) if outer else start + stretch
             behind = abs(int(target.off(np.array([below - first]), last - first)[0])) - int(distances[stretch])
-            if behind == 0 or Size(1, behind, target.scale).exceeds(Uniform(bits, bits.integer(64))):
+            if behind == 0 or StretchWeight(1, behind, target.scale).exceeds(Uniform(bits, bits.integer(64))):
                 return FoundPlaces(np.array([place]), np.array([below]))
 
 

@@ -20,8 +20,7 @@ from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.quantile import price
 from discreet.mechanisms.ranks.quantile_search import RankedPlaces, SearchRange, SortedPlaces, around
 from discreet.mechanisms.ranks.rank_grid import RankGrid, Target, there
-from discreet.mechanisms.ranks.ranking import MANY
-from discreet.mechanisms.ranks.shortlist import Ranks, Scatter
+from discreet.mechanisms.ranks.shortlist import MANY, Ranks, Scatter
 
 FINEST = 62  # bits of all places on a grid
 AT_ONCE = 2**21  # records of all copies that are worked on together
@@ -82,7 +81,6 @@ class Quantiles(CheckedParameters):
 
     @property
     def event(self) -> Repeated:
-        """The price of one release."""
         return Repeated(price(self.epsilon / self.depth), self.depth)
 
     def target(self, q: float, level: int, rows: int, neighbors: Neighbors) -> Target:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.core.grid import Array, Steps
 from discreet.mechanisms.ranks.rank_grid import RANK, RankGrid, Target
-from discreet.mechanisms.ranks.ranking import Ranking, Run
+from discreet.mechanisms.ranks.shortlist import Ranking, Run
 
 PART, WHOLE = 15, 16  # of a value that counts at its own place; the rest counts at its cell
 SOON = 30.0  # exponents beyond the number of cells: all farther cells together are chosen once in 10**13 times
@@ -67,7 +67,6 @@ class RankedStretches:
 
     @classmethod
     def _around(cls, grid: RankGrid, values: Array, target: Target, near: _Near) -> RankedStretches:
-        """With these values near."""
         number = near.number
         off = target.off(near.below, number)
         edges = np.stack([near.cells - 1, near.cells], axis=1).ravel()
@@ -79,11 +78,9 @@ class RankedStretches:
 
     @property
     def lengths(self) -> Steps:
-        """How many cells each stretch has."""
         return np.diff(self.edges)
 
     def distance(self, cell: int) -> int:
-        """That of a single cell."""
         cells = _cells(self.grid, self._places)
         below, held = int(np.count_nonzero(cells < cell)), np.sort(self._places[cells == cell])
         near = _Near(np.array([cell]), np.array([below, below + len(held)]), held, self.grid.finer, self.number)

@@ -12,10 +12,105 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
 from discreet.mechanisms.ranks.rank_grid import AT_HAND, RankGrid
-from discreet.mechanisms.ranks.ranking import MARGIN, sampled
 
+MANY = 2**15  # values from which on a sample shows about where a rank is
+FEW = 2**14
+MARGIN = 2.0  # what ranks in a sample are off by at most, nearly always, in roots of its size
 SAMPLE = 2**16  # values that show about where a rank is; more than for one quantile, since several are searched for
 BINS = 2**12  # that cells are counted in
+
+
+@dataclass(frozen=True)
+class Run:
+    """Array that follow one another if sorted, here in no order.
+
+    Parameters
+    ----------
+    values : array
+        All values from `low` to `high`.
+    before : int
+        How many are less.
+    low, high : float
+        The ends; infinite where nothing is beyond.
+    """
+
+    values: Array
+    before: int
+    low: float
+    high: float
+
+    def holds(self, start: int, stop: int) -> bool:
+        """Whether the ranks from `start` to before `stop` are in it."""
+        return self.before <= start and stop <= self.before + len(self.values)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Array in no order, nan where missing, with a sorted sample of them that shows about where a rank is.
+
+    Parameters
+    ----------
+    values : array
+        The values.
+    number : int
+        How many are not missing.
+    sample : array
+        Some of those, sorted; none, where there are few.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).permutation(np.arange(100_000.0))
+    >>> run = Ranking.of(values).run(5000, 5010)
+    >>> run.before <= 5000, set(range(5000, 5010)) <= set(run.values), len(run.values) < 10_000
+    (True, True, True)
+    """
+
+    values: Array
+    number: int
+    sample: Array
+
+    @classmethod
+    def of(cls, values: Array, most: int = FEW) -> Ranking:
+        """The ranking of these values, with a systematic sample of `most` of them, or a few more."""
+        number = int(values.size - np.count_nonzero(np.isnan(values)))
+        sample = sampled(values, most) if number >= MANY else values[:0]
+        return cls(values, number, sample[: len(sample) - int(np.count_nonzero(np.isnan(sample)))])
+
+    def run(self, start: int, stop: int) -> Run:
+        """A run that holds the ranks from `start` to before `stop`: a short one, or everything where a sample misleads.
+
+        Only the time depends on the sample.
+        """
+        known = len(self.sample)
+        if known:
+            margin, share = MARGIN * math.sqrt(known), known / self.number
+            first, last = math.floor(start * share - margin), math.ceil(stop * share + margin)
+            low = float(self.sample[first]) if 0 <= first < known else -math.inf
+            high = float(self.sample[last]) if 0 <= last < known else math.inf
+            found = self._between(low, high)
+            if found.holds(start, stop):
+                return found
+        return self.everything()
+
+    def _between(self, low: float, high: float) -> Run:
+        """All values from one number to another; few are read at a time, so that they stay in the cache."""
+        inside, before = [], 0
+        for start in range(0, len(self.values), AT_HAND):
+            values = self.values[start : start + AT_HAND]
+            less = values < low
+            before += int(np.count_nonzero(less))
+            inside.append(np.compress(less ^ (values <= high), values))
+        return Run(np.concatenate(inside), before, low, high)
+
+    def everything(self) -> Run:
+        """All values that are not missing."""
+        there = self.values if self.number == len(self.values) else self.values[~np.isnan(self.values)]
+        return Run(there, 0, -math.inf, math.inf)
+
+
+def sampled(values: Array, most: int) -> Array:
+    """A systematic sample of `most` values, or a few more, sorted; all of them, where there are fewer."""
+    return np.sort(values[:: max(len(values) // most, 1)])
 
 
 @dataclass(frozen=True)
@@ -46,7 +141,6 @@ class Shortlist:
 
     @classmethod
     def whole(cls, places: Steps) -> Shortlist:
-        """The places of all records."""
         return cls(np.sort(places), np.array([0, len(places)]), np.zeros(1, np.int64))
 
     def between(self, ranks: Ranks) -> Steps | None:
@@ -69,7 +163,6 @@ class Scatter:
 
     @property
     def top(self) -> int:
-        """The last place."""
         return ((self.grid.cells + 1) << self.finer) - 1
 
     def places(self, cells: Steps, bits: Bits) -> Steps:
@@ -120,7 +213,6 @@ class Sieve:
         return found
 
     def bins(self, cells: Array) -> Steps:
-        """The bin of each cell."""
         place = np.clip(cells, self.first, self.last)
         place -= self.first
         place *= (BINS - 1) / max(self.last - self.first, 1.0)

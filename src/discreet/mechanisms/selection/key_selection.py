@@ -14,9 +14,9 @@ from discreet.core.bits import Bits
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
+from discreet.core.grid import upwards
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
 
 
@@ -64,7 +64,6 @@ class KeySelection(CheckedParameters):
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         return Composed((LaplaceLoss(self.multiplier), ApproximateLoss(0.0, self.delta)))
 
     def scale(self, rows: int, neighbors: Neighbors) -> float:

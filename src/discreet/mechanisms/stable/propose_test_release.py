@@ -15,10 +15,9 @@ from discreet.core.bits import Bits
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.core.rounding import upwards
 from discreet.mechanisms.stable.stable_figures import Measured, SpreadClass, StableFigure
 from discreet.noise.laplace import rounded_laplace
 from discreet.noise.request import LARGEST
@@ -77,7 +76,6 @@ class ProposeTestRelease(CheckedParameters):
 
     @property
     def event(self) -> Composed:
-        """The price of one release."""
         each = LaplaceLoss(self.multiplier)
         noisy = sum(1 if figure.bound == 0 else 2 for figure in self.figures)
         return Composed((*noisy * (each,), ApproximateLoss(0.0, self.delta)))

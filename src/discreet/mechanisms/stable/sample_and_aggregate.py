@@ -18,9 +18,9 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.core.quiet import quiet
 from discreet.mechanisms.ranks.box_depth import BoxDepth
 from discreet.noise.dealing import dealt_to_places
+from discreet.questions.question import quiet
 
 MOST = 2**40  # places in all blocks
 DEEP = BoxDepth()
@@ -91,7 +91,6 @@ class SampleAndAggregate(CheckedParameters):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         event: Event = self.mechanism.event
         return event
 
@@ -105,7 +104,7 @@ class SampleAndAggregate(CheckedParameters):
         released: list[Any] = [None] * copies
         for number, values in enumerate(alike):
             those = np.flatnonzero(group == number)
-            found = Records(values, self.unit(answer), Neighbors.REPLACE, (len(those),))
+            found = Records(values, self.unit(answer), Neighbors.REPLACE, copies=(len(those),))
             for place, one in zip(those, self.mechanism.release(found, bits), strict=True):
                 released[place] = one
         return np.asarray(released).reshape((*answer.copies, *np.shape(released[0])))[()]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -17,21 +19,53 @@ from discreet.core.events import ApproximateLoss, Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.mechanisms.additive.shifted_noise_loss import (
-    gaussian_shifted,
-    gaussian_shrunk,
-    greatest,
-    inside,
-    laplace_shrunk,
-)
-from discreet.mechanisms.ranks.order_statistic import OrderStatistic
-from discreet.mechanisms.ranks.rank_grid import RankGrid
+from discreet.mechanisms.ranks.rank_grid import OrderStatistic, RankGrid
 from discreet.noise.request import LARGEST
-from discreet.noise.scaled import scaled_gaussian, scaled_laplace
-from discreet.noise.student import LARGEST as MOST
-from discreet.noise.student import rounded_student
+from discreet.noise.scaled import LARGEST as MOST
+from discreet.noise.scaled import rounded_student, scaled_gaussian, scaled_laplace
 
 LEAST = 2.0**-32  # epsilon
+
+
+def inside(epsilon: float) -> float:
+    """The part of slide and beta that is used; the rest is more than enough for rounding."""
+    return 1 - 2.0**-30 - 2.0**-36 / epsilon
+
+
+def laplace_shrunk(beta: float, epsilon: float) -> float:
+    """The delta, at this epsilon, of Laplace noise against the same shrunk by the factor exp(-beta).
+
+    The loss at |z| scales is |z| (e**beta - 1) - beta, above epsilon for |z| > t = (epsilon + beta) / (e**beta - 1);
+    the first law has the mass e**-t there, and e**epsilon times the second the mass e**(-t - beta).
+    """
+    return math.exp(-(epsilon + beta) / math.expm1(beta)) * -math.expm1(-beta)
+
+
+def gaussian_shrunk(beta: float, epsilon: float) -> float:
+    """The delta, at this epsilon, of Gaussian noise against the same shrunk by the factor exp(-beta)."""
+    edge = math.sqrt(2 * (epsilon + beta) / math.expm1(2 * beta))
+    return math.erfc(edge / math.sqrt(2)) - math.exp(epsilon) * math.erfc(edge * math.exp(beta) / math.sqrt(2))
+
+
+def gaussian_shifted(slide: float, epsilon: float) -> float:
+    """The delta, at this epsilon, of Gaussian noise against the same shifted by `slide` deviations.
+
+    Balle and Wang 2018, Theorem 8.
+    """
+    near, far = (epsilon / slide + side * slide / 2 for side in (-1, 1))
+    return (math.erfc(near / math.sqrt(2)) - math.exp(epsilon) * math.erfc(far / math.sqrt(2))) / 2
+
+
+@lru_cache(maxsize=1024)
+def greatest(delta_at: Callable[[float, float], float], epsilon: float, delta: float) -> float:
+    """The greatest argument up to epsilon, except for some rounding, at which a delta that grows with it is allowed."""
+    low, high = 0.0, epsilon
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if delta_at(middle, epsilon) <= delta * (1 - 1e-9 - 2.0**-46 / epsilon) else (low, middle)
+        )
+    return low * inside(epsilon)
 
 
 @dataclass(frozen=True)
@@ -153,7 +187,6 @@ class SmoothStudent(SmoothSensitivity):
 
     @property
     def event(self) -> PureLoss:
-        """The price of one release."""
         return PureLoss(self.epsilon)
 
     @property
@@ -167,12 +200,26 @@ class SmoothStudent(SmoothSensitivity):
         return self.epsilon / (2 * self.degrees) * inside(self.epsilon)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return rounded_student(bits, shape, scale, self.degrees)
 
 
 @dataclass(frozen=True)
-class SmoothLaplace(SmoothSensitivity):
+class _SmoothWithDelta(SmoothSensitivity):
+    delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1e-50 <= self.delta < 0.5:
+            remedy = "Give 1e-50 <= delta < 0.5, or use SmoothStudent."
+            raise ParameterError(type(self).__name__, f"delta is {self.delta}", remedy)
+
+    @property
+    def event(self) -> ApproximateLoss:
+        return ApproximateLoss(self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class SmoothLaplace(_SmoothWithDelta):
     """Add Laplace noise to a quantile in proportion to its smooth sensitivity.
 
     Parameters
@@ -197,20 +244,8 @@ class SmoothLaplace(SmoothSensitivity):
     True
     """
 
-    delta: float = 1e-6
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_delta("SmoothLaplace", self.delta)
-
-    @property
-    def event(self) -> ApproximateLoss:
-        """The price of one release."""
-        return ApproximateLoss(self.epsilon, self.delta)
-
     @property
     def slide(self) -> float:
-        """Half of epsilon."""
         return self.epsilon / 2 * inside(self.epsilon)
 
     @property
@@ -219,12 +254,11 @@ class SmoothLaplace(SmoothSensitivity):
         return greatest(laplace_shrunk, self.epsilon / 2, self.delta)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return scaled_laplace(bits, shape, scale)
 
 
 @dataclass(frozen=True)
-class SmoothGaussian(SmoothSensitivity):
+class SmoothGaussian(_SmoothWithDelta):
     """Add Gaussian noise to a quantile in proportion to its smooth sensitivity.
 
     Parameters
@@ -249,17 +283,6 @@ class SmoothGaussian(SmoothSensitivity):
     True
     """
 
-    delta: float = 1e-6
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_delta("SmoothGaussian", self.delta)
-
-    @property
-    def event(self) -> ApproximateLoss:
-        """The price of one release."""
-        return ApproximateLoss(self.epsilon, self.delta)
-
     @property
     def slide(self) -> float:
         """The greatest shift of the noise that costs epsilon / 2 and what is left of delta."""
@@ -271,10 +294,4 @@ class SmoothGaussian(SmoothSensitivity):
         return greatest(gaussian_shrunk, self.epsilon / 2, self.delta / 2)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
         return scaled_gaussian(bits, shape, scale)
-
-
-def _check_delta(mechanism: str, delta: float) -> None:
-    if not 1e-50 <= delta < 0.5:
-        raise ParameterError(mechanism, f"delta is {delta}", "Give 1e-50 <= delta < 0.5, or use SmoothStudent.")

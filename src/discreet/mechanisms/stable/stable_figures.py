@@ -13,8 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
-from discreet.mechanisms.ranks.order_statistic import OrderStatistic
-from discreet.mechanisms.ranks.rank_grid import RankGrid
+from discreet.mechanisms.ranks.rank_grid import OrderStatistic, RankGrid
 
 NEVER = 2**40  # rows: the greatest distance that is computed
 
@@ -194,7 +193,6 @@ class _Moves:
 
     @property
     def _number(self) -> int:
-        """How many values there are."""
         return len(self.padded) - 2
 
     def _least(self, first: Steps, second: Steps) -> int:

@@ -74,7 +74,6 @@ class Bingham(CheckedParameters):
 
     @property
     def event(self) -> Event:
-        """The price of one release."""
         return Exponential(self.epsilon).event
 
     def steepness(self, answer: GramAnswer) -> float:

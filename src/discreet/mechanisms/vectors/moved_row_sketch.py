@@ -17,8 +17,7 @@ from discreet.core.events import ApproximateLoss, DiscreteLoss
 from discreet.core.grid import Array, Grid
 from discreet.core.loss_cells import ROUNDING
 from discreet.core.parameters import CheckedParameters
-from discreet.mechanisms.vectors.gaussian_weights import GaussianWeights
-from discreet.mechanisms.vectors.johnson_lindenstrauss import SIGMAS, WIDEST, exchanged, loss_of
+from discreet.mechanisms.vectors.johnson_lindenstrauss import SIGMAS, WIDEST, GaussianWeights, exchanged, loss_of
 from discreet.noise.gaussian import rounded_gaussian
 
 LONGEST = 2.0**10  # reaches: longer rows are shrunk, which moves no row by more than it had moved

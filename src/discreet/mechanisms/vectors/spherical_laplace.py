@@ -49,7 +49,6 @@ class SphericalLaplace(Additive):
 
     @property
     def event(self) -> LaplaceLoss:
-        """The price of one release."""
         return LaplaceLoss(self.multiplier)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
@@ -61,7 +60,6 @@ class SphericalLaplace(Additive):
         return super().release(answer.coarsened(self.multiplier * math.sqrt(answer.size), self.norm), bits)
 
     def report(self, answers: Answer, bits: Bits) -> Array:
-        """What people report of their own contributions: each with noise of its own."""
         return self.release(answers, bits)
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:

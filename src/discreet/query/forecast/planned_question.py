@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.query.report import profile
+from discreet.query.words import Wording, named, statistic_asked, value_of
 from discreet.trust.private_data import PrivateData
 
 ASKED = "plan"
@@ -24,8 +23,6 @@ FORMS = (
     'Ask in words, such as "mean of age", "contingency of sex and department", "mean of stay by ward where age >= 65",'
     ' "KMeans n_clusters=4" or "report"; or give functools.partial(discreet.mean, column="age"), or a learner.'
 )
-JOINING = {"of", "and", "the"}
-WORDS = re.compile(r"\w+=\[[^]]*\]|\w+=\S+|[^\s,]+")
 
 
 @dataclass(frozen=True)
@@ -54,81 +51,42 @@ def planned_question(question: Any) -> PlannedQuestion:
     """
     match question:
         case str():
-            return _in_words(question)
+            return _in_words(Wording.of(question))
         case BaseEstimator():
             return _learner(type(question).__name__, question)
         case partial():
-            return _statistic(_words_of(question), question)
+            return _function(_words_of(question), question)
         case _ if callable(question):
-            return _statistic(getattr(question, "__name__", "question"), question)
+            return _function(getattr(question, "__name__", "question"), question)
         case _:
             raise ParameterError(ASKED, f"{question!r:.60} is not a question", FORMS)
 
 
-def _in_words(text: str) -> PlannedQuestion:
-    asked, _, condition = text.partition(" where ")
-    found = _unconditional(asked)
-    if not condition:
-        return found
-    return PlannedQuestion(text, lambda data, budget: found.ask(data.where(condition), budget))
-
-
-def _unconditional(text: str) -> PlannedQuestion:
-    words = WORDS.findall(text)
-    plain = [word for word in words if "=" not in word and word not in JOINING]
-    options = {name: _value(value) for name, _, value in (word.partition("=") for word in words if "=" in word)}
-    if not plain:
+def _in_words(wording: Wording) -> PlannedQuestion:
+    if not wording.words:
         raise ParameterError(ASKED, "a question is empty", FORMS)
-    if plain == ["report"]:
-        return PlannedQuestion("report", lambda data, budget: profile(data, budget, **options))
-    before, _, groups = " ".join(plain).partition(" by ")
-    function, columns = _named(before.split(), text)
-    if inspect.isclass(function):
-        return _learner(text, function(*map(_value, columns), **options))
-    called = _places(function, columns, text) | ({"by": _one(groups.split())} if groups else {}) | options
-    return _statistic(text, partial(function, **called))
+    if (found := named(wording)) is not None:
+        question = statistic_asked(f"{ASKED}, {wording.text!r}", *found, wording.options)
+        return _function(wording.text, partial(question.function, **question.options))
+    options = {name: value for name, value in wording.options.items() if name != "where"}
+    if wording.words == ("report",):
+        return _conditional(wording, lambda data, budget: profile(data, budget, **options))
+    name, *others = wording.words
+    kind = getattr(discreet.learners, name) if name in discreet.learners.__all__ else None
+    if not inspect.isclass(kind):
+        raise ParameterError(ASKED, f"{wording.text!r} begins with no name of a statistic or a learner", FORMS)
+    return _conditional(wording, _learner(name, kind(*map(value_of, others), **options)).ask)
 
 
-def _named(words: list[str], text: str) -> tuple[Any, list[str]]:
-    """What the first words name, and the others; a name may be of several words."""
-    for size in range(len(words), 0, -1):
-        name = "_".join(words[:size])
-        name = discreet.MEANT.get(name, name).removeprefix("learners.")
-        for room, kind in ((discreet, "discreet.statistics."), (discreet.learners, "discreet.learners.")):
-            found = getattr(room, name) if name in room.__all__ else None
-            if (
-                found is not None
-                and found.__module__.startswith(kind)
-                and "epsilon" in inspect.signature(found).parameters
-            ):
-                return found, words[size:]
-    raise ParameterError(ASKED, f"{text!r} begins with no name of a statistic or a learner", FORMS)
+def _conditional(wording: Wording, ask: Callable[[PrivateData, Budget], Any]) -> PlannedQuestion:
+    """The same, asked of the records that are meant."""
+    condition = wording.condition
+    if condition is None:
+        return PlannedQuestion(wording.text, ask)
+    return PlannedQuestion(wording.text, lambda data, budget: ask(data.where(condition), budget))
 
 
-def _places(function: Any, columns: list[str], text: str) -> dict[str, Any]:
-    """Which parameter the columns are for."""
-    names = [name for name in inspect.signature(function).parameters if name in ("column", "columns", "target")]
-    if not columns:
-        return {}
-    if not names or (len(columns) > 1 and "columns" not in names):
-        raise ParameterError(ASKED, f"in {text!r}, {', '.join(columns)} cannot all be columns", FORMS)
-    if names[0] == "target":
-        return {"target": columns[0]} | ({"columns": columns[1:]} if columns[1:] else {})
-    return {names[0]: columns if names[0] == "columns" else columns[0]}
-
-
-def _one(names: list[str]) -> str | list[str]:
-    return names[0] if len(names) == 1 else names
-
-
-def _value(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
-def _statistic(name: str, function: Callable[..., Any]) -> PlannedQuestion:
+def _function(name: str, function: Callable[..., Any]) -> PlannedQuestion:
     if "epsilon" not in inspect.signature(function).parameters:
         raise ParameterError(ASKED, f"{name} has no epsilon", "Give a function of data, epsilon and delta.")
 

@@ -40,7 +40,6 @@ class Box:
 
     @classmethod
     def of(cls, schema: Schema, columns: tuple[str, ...]) -> Box:
-        """The box of these columns, in this order."""
         numbers = [schema.number(name) for name in columns]
         lower, upper = (np.array([float(getattr(one, end)) for one in numbers]) for end in ("lower", "upper"))
         box = cls(columns, lower, upper - lower)
@@ -57,12 +56,10 @@ class Box:
 
     @property
     def size(self) -> int:
-        """The number of columns."""
         return len(self.columns)
 
     @property
     def volume(self) -> float:
-        """The product of the widths."""
         return float(np.prod(self.width))
 
     def scaled(self, points: ArrayLike) -> Array:

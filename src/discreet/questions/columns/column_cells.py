@@ -7,14 +7,16 @@ import math
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.checks import check_one_of, check_size
+from discreet.core.checks import check_one_of, check_positive, check_size
 from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
+from discreet.questions.tables.contingency import counts_in
 from discreet.questions.tables.domain import MOST_CELLS, Codes, Domain
-from discreet.schema.schema import Schema
+from discreet.schema.schema import Number, Schema
 
 ASKED = "cells of columns"
+SMALLEST = 1000  # octaves between the greatest size and the least that differs from zero, at most
 
 
 @recipe("column_cells")
@@ -23,10 +25,6 @@ def column_cells_of(schema: Schema, columns: tuple[str, ...], bins: int, norm: N
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     bins : int
         Public. The number of cells of each, of equal width.
     norm : {"l1", "l2"}
@@ -67,3 +65,18 @@ def cells_of(edges: Array, whole: Array) -> Codes:
     with np.errstate(over="ignore"):
         places = np.clip((whole - lower) * ((ends - 1) / (edges[:, -1] - lower)), 0, ends - 2).astype(np.intp)
     return np.ascontiguousarray((places + (ends - 1) * np.arange(d)).T)
+
+
+def magnitude_edges(number: Number, least: float) -> Array:
+    """The bounds, and between them every power of two times the least size, on both sides of zero."""
+    largest = max(abs(number.lower), abs(number.upper))
+    check_positive("magnitudes", "least", least, largest * 2.0**-SMALLEST, largest)
+    sizes = least * 2.0 ** np.arange(math.floor(math.log2(largest / least)) + 1)
+    inner = np.concatenate([-sizes[::-1], sizes])
+    return np.concatenate([[number.lower], inner[(inner > number.lower) & (inner < number.upper)], [number.upper]])
+
+
+@recipe("magnitudes")
+def magnitudes_of(schema: Schema, column: str, least: float) -> BoundedSum:
+    """One mark for each value, in the cell of its sign and size."""
+    return counts_in(Domain((column,), (magnitude_edges(schema.number(column), least),)))

@@ -22,13 +22,6 @@ def column_moments_of(schema: Schema, columns: tuple[str, ...]) -> BoundedSum:
     """Each record adds (sqrt(n) / 2, x, 2 x^2 - 1), where its n values x are scaled to [-1, 1].
 
     The Chebyshev polynomial 2 x^2 - 1 has half the range of 2 x^2. A record with a missing value adds nothing.
-
-    Parameters
-    ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     """
     n = len(columns)
     coordinates = Coordinates.of(schema, columns, math.sqrt(n))

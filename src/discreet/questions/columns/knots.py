@@ -88,7 +88,6 @@ class Knots:
 
     @property
     def size(self) -> int:
-        """The number of knots."""
         return len(self.places)
 
     @property

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.core.checks import check_one_of
+from discreet.core.checks import check_one_of, check_positive
 from discreet.core.formula import Formula, Numbers, Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum
@@ -32,14 +32,10 @@ from discreet.questions.recipe import recipe
 from discreet.schema.schema import Number, Schema
 
 MASS = Bound("l1", 1.0, nonnegative=True)
-
 COUNTED = Bound("l1", 9 / 16)  # of (a - 1/2, 2 a (1 - a) - 1/16)
-
 AT_HAND = 2**17
 """Values that are worked on together, so that they stay in the cache: halved for each coordinate."""
-
 INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
-
 Parts = Callable[[Any, float], list[Any]]
 """Numbers inside their bounds in, and overwritten; what they add to each coordinate, times a power of two, out."""
 
@@ -154,8 +150,71 @@ def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
 
 
 def _parts_of(distances: Numbers, width: float, size: float) -> Numbers:
-    """Over the width, in one operation unless its inverse could be beyond float64."""
+    """Distances over the width of the bounds, in one operation unless its inverse could be beyond float64."""
     if not 2.0**-900 <= width <= 2.0**900:
         return size * (distances / width)
     distances *= size / width
     return distances
+
+
+@recipe("squared_deviations")
+def squared_deviations_of(schema: Schema, column: str, centre: float, degree: int) -> BoundedSum:
+    """The sum over counted records of squared distances from a centre, and for degree 2 of what shows how these vary.
+
+    A missing value stands for the middle of its bounds.
+
+    Parameters
+    ----------
+    column : str
+        Public. A numeric column.
+    centre : float
+        Public, since it was released. Between the column's bounds.
+    degree : {1, 2}
+        Public. As in `moments_of`, for the squared distances.
+    """
+    number = schema.number(column)
+    check_one_of("squared deviations", "degree", degree, (1, 2))
+    check_positive("squared deviations", "centre", centre, number.lower, number.upper)
+    squares = squares_between(number, centre)
+
+    def added(values: Numbers, unit: float) -> list[Numbers]:
+        values -= centre
+        values *= values
+        return parts(values, squares, degree, True, unit)
+
+    return column_sum(column, number, COUNTED if degree == 2 else MASS, added, True)
+
+
+def squares_between(number: Number, centre: float) -> Number:
+    """The bounds of squared distances from a centre."""
+    far = max(centre - number.lower, number.upper - centre)
+    return Number(0.0, far * far)
+
+
+@recipe("grouped_moments")
+def grouped_moments_of(schema: Schema, by: str, column: str, degree: int) -> BoundedSum:
+    """The sums of the Bernstein polynomials of a column, group by group; a record without group or value adds nothing.
+
+    Number j of group i is coordinate i * (degree + 1) + j.
+    """
+    check_one_of("moments by group", "degree", degree, (1, 2))
+    groups, limits = len(schema.category(by).values), schema.number(column)
+    width, grid = degree + 1, Grid.of_radius(MASS.radius)
+
+    def masses(records: Array) -> Array:
+        inside = np.clip(records[:, 1], limits.lower, limits.upper)
+        return np.nan_to_num(np.stack(bernstein(inside, limits, degree)))
+
+    def of(records: Array) -> Array:
+        own = records[:, :1] == np.arange(groups)
+        return (own[:, :, None] * masses(records).T[:, None, :]).reshape(len(records), groups * width)
+
+    def total(records: Array) -> Array:
+        found = ~np.isnan(records[:, 0])
+        places = records[found, 0].astype(np.intp)
+        steps = grid.cut(masses(records[found]))
+        sums: list[Array] = [np.bincount(places, one, groups).astype(np.float64) for one in steps]
+        return np.stack(sums, axis=1).ravel()
+
+    tally = Tally(Formula.category(0), groups, tuple(bernstein(Formula.column(1), limits, degree)))
+    return BoundedSum(of, MASS, (by, column), grid, total, tally=tally)

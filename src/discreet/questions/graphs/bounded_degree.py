@@ -48,11 +48,9 @@ class FlowEdges(GraphStatistic):
 
     @property
     def grid(self) -> Grid:
-        """Half edges."""
         return Grid(-1)
 
     def steps(self, edges: Steps) -> Steps:
-        """Twice the number of edges."""
         n = self.nodes
         if not len(edges) or degrees_of(edges, n).max() <= self.max_degree:
             return np.array([2 * len(edges)], dtype=np.int64)
@@ -98,11 +96,9 @@ class ProjectedHistogram(GraphStatistic):
 
     @property
     def size(self) -> int:
-        """The number of cells."""
         return self.max_degree + 1
 
     def steps(self, edges: Steps) -> Steps:
-        """The cells."""
         degrees = degrees_of(projected(edges, self.nodes, self.max_degree), self.nodes)
         return np.bincount(degrees, minlength=self.size).astype(np.int64)
 
@@ -169,11 +165,9 @@ class FlowGains(GraphStatistic):
 
     @property
     def size(self) -> int:
-        """One for each candidate."""
         return len(self.candidates)
 
     def steps(self, edges: Steps) -> Steps:
-        """Minus the gains."""
         flows = [int(FlowEdges(self.nodes, 2**i).steps(edges)[0]) for i in range(self.size + 1)]
         gains = [(flows[i + 1] - flows[i]) << (24 - i) for i in range(self.size)]
         return -np.array(gains, dtype=np.int64)

@@ -2,19 +2,84 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from fractions import Fraction
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from discreet.core.answer import Answer
-from discreet.core.bound import Bound
+from discreet.core.answer import Answer, GraphAnswer
+from discreet.core.bound import Bound, Norm
 from discreet.core.errors import NotPermitted
-from discreet.core.grid import Grid, Steps
-from discreet.questions.graphs.edge_bound import EDGE_ENDS
-from discreet.questions.graphs.whole_graph import ENDS, edges_of
+from discreet.core.grid import Grid, Steps, upwards
+from discreet.core.neighbors import Neighbors
 from discreet.questions.question import View
+
+ENDS = ("source", "target")
+
+
+@runtime_checkable
+class GraphView(Protocol):
+    """A view of records that are the edges of a graph."""
+
+    def edges(self) -> Steps:
+        """All edges: two places in the public list of nodes in each row, the lesser one first."""
+
+
+def edges_of(view: View) -> Steps:
+    """The edges of a whole graph, if this view shows one."""
+    if not isinstance(view, GraphView):
+        obstacle = "conditions and transformations are about records, and these are no longer a graph"
+        raise NotPermitted("a whole graph", obstacle, "Ask without a condition.", "Nothing was released.")
+    return view.edges()
+
+
+@dataclass(frozen=True)
+class WholeGraph:
+    """All edges at once, for a mechanism that needs more than a sum over them. A curator alone can ask this.
+
+    Parameters
+    ----------
+    nodes : int
+        Public. How many nodes there are.
+    """
+
+    nodes: int
+
+    columns = ENDS
+
+    def answer(self, view: View) -> GraphAnswer:
+        """The graph, and what its unit is."""
+        return GraphAnswer(edges_of(view), self.nodes, view.unit, view.neighbors)
+
+
+@dataclass(frozen=True)
+class EdgeBound(Bound):
+    """Contributions that are zero, or one in exactly two places: half the radius, which bounds the l1 norm.
+
+    So the l2 sensitivity is sqrt(2) where one is added or removed, and 2 where it is replaced, and no coordinate moves
+    by more than one. Sorting two vectors brings them no farther apart, so it holds for sorted sums, too. Only a
+    question whose own contributions are so may have this bound.
+
+    Examples
+    --------
+    >>> EdgeBound("l1", 2.0, True).sensitivity("l1", 10, Neighbors.REPLACE)
+    4.0
+    """
+
+    def times(self, rows: int) -> EdgeBound:
+        return EdgeBound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
+
+    def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
+        reach = neighbors.reach
+        if norm == "l1":
+            return self.radius * reach
+        return self.radius / 2 * (math.sqrt(2 * reach) * (1 + 2.0**-49) if norm == "l2" else 1.0)
+
+
+EDGE_ENDS = EdgeBound("l1", 2.0, nonnegative=True)
 
 
 @dataclass(frozen=True)
@@ -91,11 +156,9 @@ class SortedDegrees(GraphStatistic):
 
     @property
     def size(self) -> int:
-        """One for each node."""
         return self.nodes
 
     def steps(self, edges: Steps) -> Steps:
-        """The degrees."""
         return np.sort(degrees_of(edges, self.nodes))
 
 
@@ -127,9 +190,7 @@ class DegreeHistogram(GraphStatistic):
 
     @property
     def size(self) -> int:
-        """The number of cells."""
         return self.most + 1
 
     def steps(self, edges: Steps) -> Steps:
-        """The cells."""
         return np.bincount(np.minimum(degrees_of(edges, self.nodes), self.most), minlength=self.size).astype(np.int64)

@@ -58,7 +58,6 @@ class JointDegrees(GraphStatistic):
 
     @property
     def grid(self) -> Grid:
-        """What weights are counted in."""
         return FINE
 
     @property
@@ -107,7 +106,6 @@ class WeightedTriangles(GraphStatistic):
 
     @property
     def grid(self) -> Grid:
-        """What the sum is counted in."""
         return FINE
 
     def steps(self, edges: Steps) -> Steps:

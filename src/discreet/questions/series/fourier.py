@@ -18,11 +18,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.bound import Bound, Norm
+from discreet.core.answer import Answer
+from discreet.core.bound import ULP, Bound, Norm
 from discreet.core.checks import check_one_of, check_positive, check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import BoundedSum, View
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import place_among
 from discreet.schema.schema import Schema
@@ -33,6 +34,7 @@ MOST_WAVES = 2**24  # numbers in a basis
 BITS = 20  # of a value, and of a wave, where they are multiplied and added up
 INSIDE = 1 + 2.0**-40  # keeps rounded lengths inside their bound
 DIGITS = 2.0**24  # binary digits of a length that depends on sines, so that it is the same on all machines
+FARTHEST = 2**60  # steps: the lesser of a length and this moves no farther than the length
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,6 @@ class FourierBasis:
 
     @property
     def size(self) -> int:
-        """The number of rows."""
         return min(2 * self.coefficients - 1, self.periods)
 
     @cached_property
@@ -82,7 +83,6 @@ class FourierBasis:
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid of its numbers."""
         return Grid(math.frexp(math.sqrt(2 / self.periods))[1] - BITS)
 
     @cached_property
@@ -115,8 +115,6 @@ def fourier_of_people(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
     columns : tuple of str
         Public. Numeric columns, in the order of time.
     coefficients : int
@@ -144,13 +142,7 @@ def fourier_of_people(
 
 @recipe("fourier_of_events")
 def fourier_of_events(
-    schema: Schema,
-    time: str,
-    value: str | None,
-    periods: int,
-    coefficients: int,
-    norm: Norm,
-    radius: float | None,
+    schema: Schema, time: str, value: str | None, periods: int, coefficients: int, norm: Norm, radius: float | None
 ) -> BoundedSum:
     """The coefficients of the series of sums of values in periods, where a record is an event of a time and a value.
 
@@ -205,3 +197,55 @@ def _checked(length: float) -> float:
     """A length that noise can be drawn for."""
     check_positive(ASKED, "radius", length, 1e-100, 1e100)
     return length
+
+
+@dataclass(frozen=True)
+class SpectrumTails:
+    """Minus the length of the coefficients that are left out, minus the length of noise on those that are not.
+
+    These are the errors that Rastogi and Nath 2010 weigh against each other. A curator alone can ask this, with a
+    mechanism that chooses the index of a high score.
+
+    A choice depends on the differences of scores alone, and these are of sensitivity sqrt(2) bounds. For what a larger
+    number of frequencies leaves out is a part b of what a smaller one does, (a, b); the gradient of |(a, b)| - |b| is
+    (a, b) / |(a, b)| - (0, b / |b|), the difference of two unit vectors at an acute angle, so no longer than sqrt(2).
+    Scores to which a suitable constant is added, the same for all, therefore move by at most 1 / sqrt(2) of the l2
+    bound of the whole spectrum. Lengths are the whole parts of exact square roots of sums of squared grid steps, so
+    that rounding adds less than one step. This holds for up to 2**33 records, whose sums do not wrap around.
+
+    Parameters
+    ----------
+    spectrum : BoundedSum
+        Public. All coefficients that may be taken, bounded in l2.
+    sizes : tuple of int
+        Public. How many numbers of the spectrum each candidate takes, from the first on.
+    noises : tuple of float
+        Public. The expected length of the noise on them.
+    """
+
+    spectrum: BoundedSum
+    sizes: tuple[int, ...]
+    noises: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.spectrum.bound.norm != "l2" or len(self.sizes) != len(self.noises):
+            obstacle = "the spectrum is not bounded in l2, or not every candidate has a noise"
+            raise ParameterError("choice of frequencies", obstacle, "Give a spectrum in l2, and one noise for each.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.spectrum.columns
+
+    def answer(self, view: View) -> Answer:
+        """The scores, and how far one unit can move them, up to a constant that no choice depends on."""
+        question = self.spectrum.for_unit(view.unit)
+        steps = [int(step) for step in view.sum(question)]
+        squares = [step * step for step in steps]
+        left = [sum(squares[size:]) for size in self.sizes]
+        noises = [noise / question.grid.step for noise in self.noises]
+        lost = [
+            min(math.isqrt(rest), FARTHEST) + int(min(own, FARTHEST)) for rest, own in zip(left, noises, strict=True)
+        ]
+        longest = question.bound.radius * question.bound.rounding(question.size) * (1 + 8 * ULP)
+        bound = Bound("linf", longest / math.sqrt(2) * (1 + 8 * ULP)).times(view.unit.rows)
+        return Answer(-np.array(lost, dtype=np.int64), question.grid, bound, view.neighbors, slack=1.0)

@@ -11,10 +11,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
-from discreet.questions.vectors.acute_bound import AcuteBound
 from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.mapped_coordinates import AcuteBound
+from discreet.questions.vectors.row_steps import by_slices
 from discreet.questions.vectors.second_moments import EIGHTHS, weights_of
-from discreet.questions.vectors.slices import by_slices
 from discreet.schema.schema import Schema
 
 MOST_STEPS = 2**12
@@ -30,10 +30,6 @@ def product_tree_of(schema: Schema, columns: tuple[str, ...], time: str, steps: 
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns: the features.
     time : str
         Public. The numeric column of time; steps divide its bounds into equal parts.
     steps : int

@@ -27,8 +27,6 @@ def cut(schema: Schema, columns: Sequence[str], bins: Bins = BINS, edges: Edges 
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     columns : sequence of str
         Public. Numbers and categories, each once.
     bins : int, or mapping of str to int

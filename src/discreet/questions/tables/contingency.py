@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from discreet.core.bound import Bound
+from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_size
+from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
-from discreet.questions.tables.domain import Domain
+from discreet.questions.tables.domain import MOST_CELLS, Domain
 from discreet.schema.schema import Schema
 
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 COMPARED = 64  # cells between edges that comparing with each edge still finds faster than looking for each value
 AT_HAND = 2**16  # values that are compared together, so that they stay in the cache
+ASKED = "values by class"
 
 
 @recipe("contingency")
@@ -23,8 +28,6 @@ def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ..
 
     Parameters
     ----------
-    schema : Schema
-        Public.
     columns, bins : tuple
         Public. The columns, and the number of cells of each numeric one; 0 for a category.
     """
@@ -62,3 +65,44 @@ def _compared(values: Array, edges: Array) -> Array:
     infinite = np.count_nonzero(values == np.inf)
     above = [np.count_nonzero(values >= edge) - infinite for edge in edges[1:-1]]
     return -np.diff(np.array([np.count_nonzero(np.isfinite(values)), *above, 0], dtype=np.float64))
+
+
+@recipe("class_marginals")
+def class_marginals_of(
+    schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], target: str, norm: Norm
+) -> BoundedSum:
+    """One mark for each column, in its cell of the table of this column and the class: as many marks as columns.
+
+    The tables follow one another, each with a row for every cell of its column and a column for every class. A missing
+    value has no mark, nor has any value of a record without a class.
+
+    Parameters
+    ----------
+    columns, bins : tuple
+        Public. The columns, and the number of cells of each numeric one; 0 for a category.
+    norm : {"l1", "l2"}
+        Public. In which a record's marks are bounded.
+    """
+    schema.category(schema.values((*columns, target))[-1])
+    check_one_of(ASKED, "norm", norm, ("l1", "l2"))
+    if len(bins) != len(columns) or not columns:
+        raise ParameterError(ASKED, f"there are {len(bins)} bins for {len(columns)} columns", "Give one for each.")
+    tables = [Domain.listed(schema, (name, target), (one, 0)) for name, one in zip(columns, bins, strict=True)]
+    check_size(ASKED, sum(table.size for table in tables), MOST_CELLS)
+    d = len(columns)
+    bound = Bound(norm, float(d) if norm == "l1" else math.sqrt(d) * (1 + 2.0**-50), nonnegative=True)
+
+    def of(records: Array) -> Array:
+        marks = [np.zeros((len(records), table.size)) for table in tables]
+        for place, (table, own) in enumerate(zip(tables, marks, strict=True)):
+            pair = records[:, [place, d]]
+            own[np.flatnonzero(~np.isnan(pair).any(axis=1)), table.codes(pair)] = 1.0
+        return np.hstack(marks)
+
+    def total(records: Array) -> Array:
+        counts = [
+            np.bincount(table.codes(records[:, [place, d]]), minlength=table.size) for place, table in enumerate(tables)
+        ]
+        return np.concatenate(counts).astype(np.float64)
+
+    return BoundedSum(of, bound, (*columns, target), Grid(0), total)

@@ -84,7 +84,6 @@ class Domain:
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...], ...]:
-        """The names of each column's cells."""
         return tuple(
             self.named.get(name) or (tuple(f"[{a:.4g}, {b:.4g})" for a, b in pairwise(axis)))
             if isinstance(axis, np.ndarray)
@@ -94,7 +93,6 @@ class Domain:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of cells of each column."""
         return tuple(len(axis) - isinstance(axis, np.ndarray) for axis in self.axes)
 
     @property
@@ -104,7 +102,6 @@ class Domain:
 
     @property
     def size(self) -> int:
-        """The number of cells in all."""
         return math.prod(self.shape)
 
     def project(self, columns: Sequence[str]) -> Domain:

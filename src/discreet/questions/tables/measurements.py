@@ -23,9 +23,8 @@ from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import Codes, Domain, codes_of
-from discreet.questions.tables.measurement import Measurement
 from discreet.questions.tables.query_weighting import FINENESS, MARGIN, QueryWeighting, check_weights, steps_of
-from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Shape, cells, subsets, summed
+from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Measurement, Shape, cells, subsets, summed
 from discreet.schema.schema import Schema
 
 MOST_NUMBERS = 2**20
@@ -97,22 +96,18 @@ class Measurements:
 
     @property
     def weights(self) -> Array:
-        """The weight of each measurement."""
         return self.grid.values(np.array(self.steps))
 
     @property
     def sizes(self) -> list[int]:
-        """The size of each measurement."""
         return [math.prod(one.shape(self.shape)) for one in self.members]
 
     @property
     def total_size(self) -> int:
-        """The size of all measurements together."""
         return sum(self.sizes)
 
     @property
     def bound(self) -> Bound:
-        """Of what one record adds."""
         length = self.weighting.length(self.weights) * MARGIN
         return Bound(self.norm, length, nonnegative=not any(one.contrasts for one in self.members))
 

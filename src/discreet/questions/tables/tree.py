@@ -72,12 +72,10 @@ class Tree:
 
     @property
     def leaves(self) -> int:
-        """The number of leaves."""
         return self.fanout**self.depth
 
     @property
     def sizes(self) -> list[int]:
-        """The number of nodes of each level below the root."""
         return [self.fanout**level for level in range(1, self.depth + 1)]
 
     @property
@@ -89,12 +87,10 @@ class Tree:
 
     @property
     def weights(self) -> Array:
-        """The weight of each level below the root."""
         return self.grid.values(np.array(self.steps))
 
     @property
     def bound(self) -> Bound:
-        """Of what one record adds."""
         return Bound(self.norm, self.weighting.length(self.weights) * MARGIN, nonnegative=True)
 
     def importance(self, cells: int) -> Array:

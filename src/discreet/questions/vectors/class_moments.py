@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.checks import check_one_of, check_positive
+from discreet.core.checks import check_one_of, check_positive, check_size
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
-from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.tables.contingency import ONE_CELL
+from discreet.questions.vectors.coordinates import MOST_COLUMNS, SHORTEST, Coordinates
+from discreet.questions.vectors.row_steps import StepRows
 from discreet.schema.schema import Schema
 
-ASKED = "moments by class"
+CLASSES, LENGTHS = "moments by class", "lengths of records"
+MOST_RADII, LONGEST = 2**10, math.sqrt(MOST_COLUMNS)
 
 
 @recipe("class_moments")
@@ -28,12 +33,6 @@ def class_moments_of(
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
-    target : str
-        Public. The column of classes.
     radius : float
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1].
     square : float
@@ -43,8 +42,8 @@ def class_moments_of(
     """
     *features, classes = schema.values((*columns, target))
     coordinates, cells = Coordinates.of(schema, features, radius), len(schema.category(classes).values)
-    check_one_of(ASKED, "norm", norm, ("l1", "l2"))
-    check_positive(ASKED, "square", square, least=2.0**-10, most=2.0**10)
+    check_one_of(CLASSES, "norm", norm, ("l1", "l2"))
+    check_positive(CLASSES, "square", square, least=2.0**-10, most=2.0**10)
     d, step = len(features), coordinates.grid.step
     bound = Bound(norm, _most(coordinates, square, norm) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), cells * (1 + 2 * d)
@@ -93,3 +92,38 @@ def _most(coordinates: Coordinates, square: float, norm: Norm) -> float:
     slope = min((right - square + math.sqrt((right + square) ** 2 - 1)) / 2, square + 0.5)
     height = max(1 / (4 * (square + slope)) + square / 3, 1 - slope + 2 * square / 3)
     return (coordinates.weight + d * height + slope * longest) * more
+
+
+@recipe("record_lengths")
+def record_lengths_of(schema: Schema, columns: tuple[str, ...], radii: tuple[float, ...]) -> BoundedSum:
+    """One mark in the cell of a record's length, where the bounds of every column are [-1, 1].
+
+    The first cell is for lengths up to the first radius, the next for those up to the next, and the last for all
+    others. A record with a missing value adds nothing. Lengths are those of coordinates in whole steps, whose squares
+    add up alike in every order.
+
+    Parameters
+    ----------
+    radii : tuple of float
+        Public. Lengths, each greater than the one before.
+    """
+    coordinates = Coordinates.of(schema, columns, math.sqrt(len(columns)) if columns else 1.0)
+    check_size(LENGTHS, len(radii), MOST_RADII)
+    for radius in radii:
+        check_positive(LENGTHS, "radius", radius, least=SHORTEST, most=LONGEST)
+    if not radii or not np.all(np.diff(radii) > 0):
+        raise ParameterError(LENGTHS, "the radii do not increase, or there are none", "Give each once, in order.")
+    ends, cells = np.square(np.array(radii) * math.ldexp(1.0, -coordinates.grid.exponent)), len(radii) + 1
+
+    def places(rows: StepRows) -> NDArray[np.intp]:
+        """The cell of each record; one more for records without a length."""
+        return np.where(rows.present, np.searchsorted(ends, rows.squares()), cells)
+
+    def of(records: Array) -> Array:
+        return (places(coordinates.scaled.of(records))[:, None] == np.arange(cells)).astype(np.float64)
+
+    def total(records: Array) -> Steps:
+        slices = map(places, coordinates.scaled.slices(records))
+        return sum((np.bincount(some, minlength=cells)[:cells] for some in slices), np.zeros(cells, dtype=np.int64))
+
+    return BoundedSum(of, ONE_CELL, columns, Grid(0), total, raw=True)

@@ -69,10 +69,6 @@ class Coordinates:
 
         Parameters
         ----------
-        schema : Schema
-            Public. Between whose bounds the values lie.
-        columns : sequence of str
-            Public. Numeric columns.
         radius : float
             Public. The length that z is shrunk to.
         center : array of shape (n,), optional
@@ -97,12 +93,10 @@ class Coordinates:
 
     @cached_property
     def size(self) -> int:
-        """The number of coordinates, with the constant."""
         return 1 + len(self.half)
 
     @property
     def weight(self) -> float:
-        """The coordinate w."""
         return math.ldexp(self.constant, self.grid.exponent)
 
     @property

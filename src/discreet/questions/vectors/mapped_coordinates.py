@@ -5,17 +5,47 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid, Steps
-from discreet.questions.vectors.acute_bound import AcuteBound
+from discreet.core.grid import Array, Grid, Steps, upwards
+from discreet.core.neighbors import Neighbors
 from discreet.questions.vectors.coordinates import CELLS, MOST_COLUMNS, Coordinates, added_products, factors, shrink
 from discreet.questions.vectors.row_steps import StepRows
 from discreet.schema.schema import Schema
+
+ROUNDING = 2.0**-16  # relative: grids turn vectors by less
+
+
+@dataclass(frozen=True)
+class AcuteBound(Bound):
+    """Contributions a, b with a'b >= 0, such as matrices x x' and z z', whose product is (x'z)^2.
+
+    Then |a - b|^2 <= |a|^2 + |b|^2, so that the l2 sensitivity under replace is sqrt(2) radii, not 2. Shrinking and
+    adding such vectors keeps all angles acute. Only a question whose own contributions are so may have this bound.
+
+    Examples
+    --------
+    >>> round(AcuteBound("l2", 1.0).sensitivity("l2", 10, Neighbors.REPLACE), 3)
+    1.414
+    """
+
+    def times(self, rows: int) -> AcuteBound:
+        return AcuteBound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
+
+    def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
+        general = super().sensitivity(norm, size, neighbors)
+        if neighbors is not Neighbors.REPLACE or self.norm != "l2" or norm == "linf":
+            return general
+        stretch = math.sqrt(size) if norm == "l1" else 1.0
+        one = super().sensitivity("l2", size, Neighbors.ADD_REMOVE)
+        return min(general, one * math.sqrt(2) * stretch * (1 + ROUNDING))
+
 
 MAPS = Grid(-14)  # of the entries of a public matrix
 STEEPEST = 2.0**16  # what the sizes of the entries of a row add up to: products stay below 2**46 steps
@@ -60,12 +90,10 @@ class MappedCoordinates:
 
     @property
     def map(self) -> Array:
-        """M itself."""
         return MAPS.values(self.matrix)
 
     @cached_property
     def size(self) -> int:
-        """How many coordinates there are, with the constant."""
         return 1 + len(self.matrix)
 
     @cached_property
@@ -75,7 +103,6 @@ class MappedCoordinates:
 
     @property
     def weight(self) -> float:
-        """The coordinate w."""
         return math.ldexp(self.constant, -CELLS)
 
     @property

@@ -20,8 +20,8 @@ from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import MOST_NUMBERS, recipe
 from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.row_steps import SLICE
 from discreet.questions.vectors.second_moments import CROSS, EIGHTHS, unfolded, weights_of
-from discreet.questions.vectors.slices import SLICE
 from discreet.schema.schema import Schema
 
 PARTS: dict[Norm, int] = {"l1": 1, "l2": 2}  # eighths of the products of squares and cubes that are added
@@ -40,10 +40,6 @@ def pair_moments_of(schema: Schema, columns: tuple[str, ...], radius: float, nor
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     radius : float
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1].
     norm : {"l1", "l2"}

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from discreet.core.grid import Array
 from discreet.schema.schema import Number
 
-SLICE = 2**17  # numbers at a time, which stay in the cache
+CACHED = 2**17  # numbers at a time, which stay in the cache
 TILE = 2**12  # numbers in a row of constants: numpy is slow where it repeats a shorter one
 NARROW = 5  # columns: of fewer, numpy computes whole columns faster than rows
 SMALL = 2.0**-30  # what a number is multiplied by, so that finite numbers of all columns add up to a finite one
+SLICE = 2**16  # numbers at a time
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,7 @@ class RowSteps:
     """
 
     def __init__(
-        self,
-        numbers: Sequence[Number],
-        middle: Array,
-        scale: Array,
-        whole: Callable[..., Any] = np.rint,
+        self, numbers: Sequence[Number], middle: Array, scale: Array, whole: Callable[..., Any] = np.rint
     ) -> None:
         self._columns, self._tile, self._whole = len(numbers), max(1, TILE // len(numbers)), whole
         lower, upper = np.array([(number.lower, number.upper) for number in numbers], dtype=np.float64).T
@@ -101,7 +98,7 @@ class RowSteps:
 
     def slices(self, records: Array) -> Iterator[StepRows]:
         """A few records at a time, so that they stay in the cache; each slice overwrites the one before."""
-        rows = self._rows(min(len(records), max(1, SLICE // self._columns)))
+        rows = self._rows(min(len(records), max(1, CACHED // self._columns)))
         room = np.zeros((rows, self._columns))
         for start in range(0, len(records), rows):
             yield self._put(records[start : start + rows], room)
@@ -125,3 +122,31 @@ class RowSteps:
             self._whole(np.multiply(wide, self._scale, out=wide), out=wide)
         steps[~present] = 0.0
         return StepRows(steps, present)
+
+
+def by_slices(total: Callable[[Array], Array], columns: int, size: int) -> Callable[[Array], Array]:
+    """The same fused sum, over slices of a batch.
+
+    Parameters
+    ----------
+    total : callable
+        Rows in, whole steps out; those of a batch add up to less than 2**53.
+    columns : int
+        Public. How many numbers a row has.
+    size : int
+        Public. How many the sum has.
+
+    Examples
+    --------
+    >>> by_slices(lambda records: records.sum(axis=0), 2, 2)(np.ones((100_000, 2)))
+    array([100000., 100000.])
+    """
+    rows = max(SLICE // columns, size)
+
+    def sliced(records: Array) -> Array:
+        found = np.zeros(size)
+        for start in range(0, len(records), rows):
+            found += total(records[start : start + rows])
+        return found
+
+    return sliced

@@ -18,13 +18,11 @@ import numpy as np
 from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
-from discreet.questions.vectors.acute_bound import AcuteBound
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
+from discreet.questions.vectors.mapped_coordinates import AcuteBound, MappedCoordinates
 from discreet.schema.schema import Schema
 
 CROSS = 11 / 8
-
 EIGHTHS = 3  # bits between the step of a product and the finer one of the sum, on which 11/8 is exact
 
 
@@ -38,10 +36,6 @@ def second_moments_of(schema: Schema, columns: tuple[str, ...], radius: float) -
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     radius : float
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1].
     """
@@ -57,10 +51,6 @@ def central_moments_of(schema: Schema, columns: tuple[str, ...], center: Array, 
 
     Parameters
     ----------
-    schema : Schema
-        Public. Between whose bounds the values lie.
-    columns : tuple of str
-        Public. Numeric columns.
     center : array of shape (n_columns,)
         Public. Scaled to [-1, 1].
     radius : float
@@ -99,3 +89,19 @@ def unfolded(released: Array, coordinates: Coordinates | MappedCoordinates) -> A
     upper[np.triu_indices(size)] = released / weights_of(size)
     scale = np.array([coordinates.weight] + [1.0] * (size - 1))
     return (upper + np.triu(upper, 1).T) / np.outer(scale, scale)
+
+
+@recipe("mapped_moments")
+def mapped_moments_of(schema: Schema, columns: tuple[str, ...], matrix: Array) -> BoundedSum:
+    """The sum of all products of two coordinates of (w, M (1, x)); see `second_moments`, whose `unfolded` reads it.
+
+    No two records add vectors with an obtuse angle: see `central_moments`.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Public. Numeric columns, scaled from their bounds to [-1, 1].
+    matrix : array of shape (k, 1 + n)
+        Public. M, on the grid of `MappedCoordinates`. A record is shrunk to length 1 after it.
+    """
+    return products_of(MappedCoordinates.of(schema, columns, matrix), columns)

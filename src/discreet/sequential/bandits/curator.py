@@ -8,9 +8,9 @@ from typing import Any, ClassVar, TypeVar
 
 from numpy.typing import ArrayLike
 
+from discreet.core.grid import upwards
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.bandits.reward_map import RewardMap
 from discreet.sequential.continual_release import ContinualRelease, OpenStream

@@ -18,7 +18,7 @@ from discreet.core.grid import Array
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.vectors.acute_bound import AcuteBound
+from discreet.questions.vectors.mapped_coordinates import AcuteBound
 from discreet.questions.vectors.second_moments import weights_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.continual_release import ContinualRelease, OpenStream, State

@@ -15,10 +15,9 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.exact import Exact
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Steps, upwards
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
-from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting, fitting_clock
 from discreet.sequential.counters.counter import MOST_NUMBERS, UNIT, Counter, OpenCounter, Updates

@@ -13,10 +13,9 @@ from discreet.core.budget import Budget
 from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.questions.question import BoundedSum
-from discreet.questions.series.fourier import FourierBasis, fourier_basis
-from discreet.questions.series.spectrum_tails import SpectrumTails
+from discreet.questions.series.fourier import FourierBasis, SpectrumTails, fourier_basis
 from discreet.releases.least_noise import least_noise
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import Spread, spread

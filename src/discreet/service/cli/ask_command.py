@@ -1,39 +1,80 @@
-"""`discreet ask`: one statistic of a file, from the shell."""
+"""`discreet ask`: one statistic of a file, from the shell. What it takes is read off the declarations of statistics."""
 
 from __future__ import annotations
 
-import inspect
+import argparse
 import sys
+import typing
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-import discreet
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.errors import DiscreetError
 from discreet.core.ledger import Ledger
-from discreet.core.near_name import near_name
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.query.schema_file import read_schema
-from discreet.schema.dates import Temporal
-from discreet.schema.schema import Schema
+from discreet.query.words import (
+    StatisticQuestion,
+    Wording,
+    declared,
+    named,
+    sayable,
+    statistic_asked,
+    unknown,
+    value_of,
+)
+from discreet.releases.option_docs import SHARED
+from discreet.releases.statistic import Option, declaration_of
 from discreet.service.cli.account import check_account, opened_account, paid_key
 from discreet.service.cli.saying import put_paid
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.file import File
 
-SAID = {"column", "by"}  # what statistics may need that the command line can say
+ASKED = "discreet ask"
+WAYS = "Write such as: discreet ask people.csv mean age --by sex --where 'age >= 18'."
+APART = {"column", "columns", "target", "bounds", "epsilon", "delta", "key"}  # said otherwise, or by the schema
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give a command every option that some statistic takes and a text can say."""
+    every: dict[str, list[Option]] = {}
+    for name in sayable():
+        for option in declaration_of(declared()[name]).options.values():
+            every.setdefault(option.name, []).append(option)
+    for name, options in every.items():
+        if name not in APART and not any(map(_is_function, options)):
+            usual = SHARED[""].get(name, options[0]).meaning
+            meaning = usual.removeprefix("Public. ").partition(". ")[0].rstrip(".").replace("%", "%%")
+            flag, kinds = f"--{name.replace('_', '-')}", [option.kind for option in options]
+            if kinds == [bool] * len(kinds):
+                command.add_argument(flag, dest=name, action="store_true", default=None, help=meaning)
+            elif any(map(_several, kinds)):
+                command.add_argument(flag, dest=name, nargs="+", metavar="X", help=meaning)
+            else:
+                command.add_argument(flag, dest=name, metavar="X", help=meaning)
+
+
+def _parts(kind: Any) -> tuple[Any, ...]:
+    return typing.get_args(kind) if typing.get_origin(kind) not in (Sequence, Mapping, Callable) else (kind,)
+
+
+def _several(kind: Any) -> bool:
+    """Whether it may be several values."""
+    return any(typing.get_origin(one) is Sequence for one in (kind, *_parts(kind)))
+
+
+def _is_function(option: Option) -> bool:
+    return typing.get_origin(option.kind) is Callable
 
 
 def ask(arguments: Namespace) -> int:
     """Ask one statistic, and print it with its interval and its price."""
-    name, *columns = _words(arguments.statistic)  # "mean of age", as in a plan, or: mean age
-    statistic, arguments.columns = _statistic(name), [*columns, *arguments.columns]
+    question = _question(arguments)
     described = read_schema(arguments.schema)
     check_account(arguments)
-    arguments.key = paid_key(arguments)
-    options = _options(statistic, arguments, described.schema)
+    key = paid_key(arguments)
     with ExitStack() as open_files:
         budget = Budget(arguments.epsilon, arguments.delta)
         ledger: Ledger | None = opened_account(arguments, open_files)
@@ -43,114 +84,43 @@ def ask(arguments: Namespace) -> int:
         form = {"delimiter": arguments.delimiter, "dialect": arguments.dialect}
         records = File(arguments.file, described.schema, described.unit, **form)
         data = PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)
-        data = data if arguments.where is None else data.where(arguments.where)
-        found = _found(statistic, data, options)
-    put_paid(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}", arguments.key)
+        paid = {"epsilon": arguments.epsilon, "key": key} | ({"delta": arguments.delta} if arguments.delta else {})
+        found = _found(question, data, paid)
+    put_paid(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}", key)
     return 0
 
 
-def _found(statistic: Callable[..., Any], data: PrivateData, options: dict[str, Any]) -> Any:
+def _question(arguments: Namespace) -> StatisticQuestion:
+    """What the command line asks: a statistic in words, columns behind it, and options."""
+    wording = Wording.of(arguments.statistic)  # "mean of age", as in a plan, or: mean age
+    found = named(wording)
+    if found is None or found[0].__name__ not in sayable():
+        raise unknown(ASKED, "_".join(wording.words), WAYS)
+    function, columns = found
+    taken = {option for name in sayable() for option in declaration_of(declared()[name]).options} - APART
+    said = {name: value for name in sorted(taken) if (value := getattr(arguments, name, None)) is not None}
+    options = wording.options | {name: _value(name, value) for name, value in said.items()}
+    return statistic_asked(f"{ASKED} {function.__name__}", function, [*columns, *arguments.columns], options)
+
+
+def _value(name: str, said: Any) -> Any:
+    """What the words of an option say; a condition and names of columns are texts."""
+    if isinstance(said, list):
+        each = [said_one if name == "by" else value_of(said_one) for said_one in said]
+        return each[0] if len(each) == 1 and name != "edges" else each
+    return said if isinstance(said, bool) or name == "where" else value_of(said)
+
+
+def _found(question: StatisticQuestion, data: PrivateData, paid: dict[str, Any]) -> Any:
     """The release, without letting an engine's complaint quote a row."""
     try:
-        return statistic(data, **options)
+        return question.function(data, **question.options, **paid)
     except DiscreetError:
         raise
     except Exception as why:
         raise DiscreetError(
-            f"discreet ask {statistic.__name__}",
+            f"{ASKED} {question.function.__name__}",
             f"the file could not be read ({type(why).__name__}, whose message may quote a row and is not shown)",
             "Check that the file is whole and is what its name says.",
             "It may have been charged, and nothing was released.",
         ) from None
-
-
-def _words(asked: str) -> list[str]:
-    """The statistic, and the column where both are one text.
-
-    Examples
-    --------
-    >>> _words("mean of age"), _words("median")
-    (['mean', 'age'], ['median'])
-    """
-    return asked.split(" of ", 1)
-
-
-def _statistic(name: str) -> Callable[..., Any]:
-    """The public function of this name that releases a statistic."""
-    called = discreet.MEANT.get(name, name).replace("-", "_")
-    if called not in discreet.__all__ or not _askable(called):
-        raise ParameterError("discreet ask", f"there is no statistic {name!r}", _instead(called))
-    found: Callable[..., Any] = getattr(discreet, called)
-    return found
-
-
-def _instead(called: str) -> str:
-    """What would work in place of what is no statistic."""
-    near = near_name(called, statistics())
-    if near is not None:
-        return f"Did you mean {near}?"
-    ways = "discreet ask people.csv mean age --by sex --where 'age >= 18'"
-    return f"Write such as: {ways}. There are {', '.join(statistics())}."
-
-
-def statistics() -> tuple[str, ...]:
-    """The names of all statistics that can be asked from the shell."""
-    return tuple(sorted(filter(_askable, discreet.__all__)))
-
-
-def _askable(name: str) -> bool:
-    """Whether it takes private data and a price, and needs nothing that a command line cannot say, as a function."""
-    one = getattr(discreet, name)
-    if not inspect.isfunction(one):
-        return False
-    return {"data", "epsilon"} <= inspect.signature(one).parameters.keys() and set(_needed(one)) <= SAID
-
-
-def _needed(statistic: Callable[..., Any]) -> list[str]:
-    """What it takes beside the data and has no default for."""
-    takes = inspect.signature(statistic).parameters.values()
-    return [one.name for one in takes if one.default is one.empty and one.name != "data"]
-
-
-def _options(statistic: Callable[..., Any], arguments: Namespace, schema: Schema) -> dict[str, Any]:
-    """What the command line says, as the statistic takes it; what it does not take is refused."""
-    takes, columns = inspect.signature(statistic).parameters, arguments.columns
-    given = {
-        "epsilon": arguments.epsilon,
-        "delta": arguments.delta or None,
-        "key": arguments.key,
-        "columns" if "columns" in takes else "column": _alone(columns) if "columns" not in takes else columns or None,
-        "q": _alone(arguments.q),
-        "by": _alone(arguments.by),
-        "edges": arguments.edges and _edges(arguments.edges, schema, [*(arguments.by or ()), *columns]),
-        "bins": arguments.bins,
-        "confidence": arguments.confidence,
-        "population": arguments.population or None,
-    }
-    options = {name: value for name, value in given.items() if value is not None}
-    refused = [name for name in options if name not in takes]
-    missing = [name for name in _needed(statistic) if name not in options]
-    if isinstance(options.get("column"), list):
-        raise ParameterError(f"discreet ask {statistic.__name__}", "it is asked of one column", "Name one.")
-    if refused:
-        obstacle = f"it takes no {refused[0]}"
-        raise ParameterError(f"discreet ask {statistic.__name__}", obstacle, f"It takes {', '.join(takes)}.")
-    if missing:
-        remedy = "Name it behind the statistic." if missing[0] == "column" else f"Give --{missing[0]}."
-        raise ParameterError(f"discreet ask {statistic.__name__}", f"{missing[0]} is missing", remedy)
-    return options
-
-
-def _alone(values: list[Any] | None) -> Any:
-    """The only value of a list, or the list; None where there is none."""
-    return None if not values else values[0] if len(values) == 1 else values
-
-
-def _edges(texts: list[str], schema: Schema, columns: list[str]) -> list[Any]:
-    """Numbers, or dates as they are written where a column of dates is cut."""
-    if any(isinstance(schema.columns.get(name), Temporal) for name in columns):
-        return list(texts)
-    try:
-        return [float(text) for text in texts]
-    except ValueError as why:
-        raise ParameterError("--edges", f"they are {' '.join(texts)[:80]}", "Give ascending numbers.") from why

@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
+from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
 from discreet.service.cli.rappor_arguments import add_rappor
 from discreet.service.cli.saying import Unwritten
@@ -47,6 +48,16 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*given, **named)
         for store in (None, "store"):
             self.register("action", store, Once)
+
+    completed: Callable[[Any], Any] | None = None
+    """Adds further options, when the parser is used."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, once all options are known."""
+        if self.completed is not None:
+            self.completed(self)
+            self.completed = None
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
@@ -100,7 +111,7 @@ def _add_sample(commands: argparse._SubParsersAction[Parser]) -> None:
     sample = commands.add_parser("sample", help="write the synthetic table that comes with discreet, and its schema")
     sample.add_argument("--folder", default=".", metavar="FOLDER", help="where to write them (default: here)")
     _add_json(sample)
-    sample.set_defaults(run=_sample)
+    sample.set_defaults(run=later("sample_command", "sample"))
 
 
 def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -115,7 +126,7 @@ def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
     plan.add_argument("--ledger", metavar="LEDGER", help="say how often this account could pay")
     plan.add_argument("--analyst", metavar="NAME", help="who would ask, where the account has caps for analysts")
     _add_json(plan)
-    plan.set_defaults(run=_plan)
+    plan.set_defaults(run=later("plan_command", "plan"))
 
 
 def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -133,11 +144,12 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report.add_argument("--n", type=int, metavar="N", help="how many records, or users, --preview assumes")
     report.add_argument("--out", metavar="report.html", help="write a web page, too")
     _add_json(report)
-    report.set_defaults(run=_report)
+    report.set_defaults(run=later("report_command", "report"))
 
 
 def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask = commands.add_parser("ask", help="one statistic of a table, such as: discreet ask people.csv mean age")
+    ask.completed = later("ask_command", "add_options")
     ask.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
     ask.add_argument("statistic", metavar="STATISTIC", help="count, total, mean, median, quantile, histogram, ...")
     ask.add_argument("columns", nargs="*", metavar="COLUMN", help="what it is asked of; none for a count of records")
@@ -148,15 +160,8 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
     ask.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
     ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
-    ask.add_argument("--where", metavar="CONDITION", help="which records, such as \"age >= 18 and sex == 'f'\"")
-    ask.add_argument("--by", nargs="+", metavar="COLUMN", help="a row for each group of these columns")
-    ask.add_argument("--edges", nargs="+", metavar="X", help="the ends of the cells of a number, ascending")
-    ask.add_argument("--q", type=float, nargs="+", metavar="Q", help="the levels of quantiles")
-    ask.add_argument("--bins", type=int, metavar="N", help="the cells of each number in a table")
-    ask.add_argument("--confidence", type=float, metavar="C", help="of the intervals (default: 0.95)")
-    ask.add_argument("--population", action="store_true", help="intervals for the population, not for these data")
     _add_json(ask)
-    ask.set_defaults(run=_ask)
+    ask.set_defaults(run=later("ask_command", "ask"))
 
 
 def _add_form(command: Parser) -> None:
@@ -177,11 +182,11 @@ def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
     _add_form(init)
     init.add_argument("--out", metavar="SCHEMA", help="where to write it (default: print it)")
     _add_json(init)
-    init.set_defaults(run=_schema_init)
+    init.set_defaults(run=later("schema_command", "init"))
     check = actions.add_parser("check", help="check a schema that was filled in")
     check.add_argument("schema", metavar="SCHEMA")
     _add_json(check)
-    check.set_defaults(run=_schema_check)
+    check.set_defaults(run=later("schema_command", "check"))
 
 
 def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -191,7 +196,7 @@ def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
     identity.add_argument("--card", required=True, metavar="NAME.card", help="what the others get")
     identity.add_argument("--passphrase", action="store_true", help="cover the key; asks, or takes DISCREET_PASSPHRASE")
     _add_json(identity)
-    identity.set_defaults(run=_identity)
+    identity.set_defaults(run=later("party_command", "identity"))
 
 
 def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -211,11 +216,11 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     create.add_argument("--out", required=True, metavar="FEDERATION")
     _add_json(create)
-    create.set_defaults(run=_federation_create)
+    create.set_defaults(run=later("party_command", "create"))
     show = actions.add_parser("show", help="print the members, what they agreed on, and its digest")
     show.add_argument("federation", metavar="FEDERATION")
     _add_json(show)
-    show.set_defaults(run=_federation_show)
+    show.set_defaults(run=later("party_command", "show"))
 
 
 def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -235,19 +240,7 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("--most-epsilon", type=float, metavar="E", help="what one question may cost, at most")
     party.add_argument("--most-delta", type=float, metavar="D", help="the same for delta (default: 0, Laplace alone)")
     _add_json(party)
-    party.set_defaults(run=_party)
-
-
-def _sample(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.sample_command import sample
-
-    return sample(arguments)
-
-
-def _plan(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.plan_command import plan
-
-    return plan(arguments)
+    party.set_defaults(run=later("party_command", "party"))
 
 
 def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -256,7 +249,7 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
     collect.add_argument("--protocol", metavar="JSON", help="what is asked; for a new store")
     collect.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help="(default: 127.0.0.1:8080)")
     _add_json(collect)
-    collect.set_defaults(run=_collect)
+    collect.set_defaults(run=later("collect_command", "collect"))
     estimate = commands.add_parser("estimate", help="estimate frequencies from what was collected")
     estimate.add_argument("stores", nargs="+", metavar="STORE", help="of one protocol; they are added up")
     estimate.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of each interval")
@@ -264,67 +257,7 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
     estimate.add_argument("--candidates", metavar="FILE", help="for RAPPOR: the strings to look for, one in each line")
     estimate.add_argument("--tally", metavar="FILE", help="save the sums, too")
     _add_json(estimate)
-    estimate.set_defaults(run=_estimate)
-
-
-def _report(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.report_command import report
-
-    return report(arguments)
-
-
-def _ask(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.ask_command import ask
-
-    return ask(arguments)
-
-
-def _schema_init(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.schema_command import init
-
-    return init(arguments)
-
-
-def _schema_check(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.schema_command import check
-
-    return check(arguments)
-
-
-def _identity(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.party_command import identity
-
-    return identity(arguments)
-
-
-def _federation_create(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.party_command import create
-
-    return create(arguments)
-
-
-def _federation_show(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.party_command import show
-
-    return show(arguments)
-
-
-def _party(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.party_command import party
-
-    return party(arguments)
-
-
-def _collect(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.collect_command import collect
-
-    return collect(arguments)
-
-
-def _estimate(arguments: argparse.Namespace) -> int:
-    from discreet.service.cli.collect_command import estimate
-
-    return estimate(arguments)
+    estimate.set_defaults(run=later("collect_command", "estimate"))
 
 
 def _code(refusal: DiscreetError) -> int:

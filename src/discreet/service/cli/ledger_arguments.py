@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from importlib import import_module
 from typing import Any
+
+from discreet.service.cli.later import later
 
 Commands = Any  # argparse gives the type of its subparsers no public name
 
 
 def add_ledger(commands: Commands, parser: type[argparse.ArgumentParser]) -> None:
-    """Add `discreet ledger`."""
     ledger = commands.add_parser("ledger", help="the account of a data set, and of every analyst")
     actions = ledger.add_subparsers(required=True, metavar="ACTION", parser_class=parser)
     create = _action(actions, "create", "open an account, once per data set")
@@ -39,26 +38,18 @@ def add_ledger(commands: Commands, parser: type[argparse.ArgumentParser]) -> Non
 
 
 def add_receipt(commands: Commands, parser: type[argparse.ArgumentParser]) -> None:
-    """Add `discreet receipt`."""
     receipt = commands.add_parser("receipt", help="what comes with every release")
     actions = receipt.add_subparsers(required=True, metavar="ACTION", parser_class=parser)
     verify = actions.add_parser("verify", help="check that a ledger holds the charge of a receipt")
     verify.add_argument("file", metavar="FILE", help="the JSON of a receipt, or of a result that has one")
     verify.add_argument("--ledger", required=True, metavar="LEDGER")
     verify.add_argument("--json", action="store_true", help="print JSON instead of text")
-    verify.set_defaults(run=_later("receipt_command", "verify"))
+    verify.set_defaults(run=later("receipt_command", "verify"))
 
 
 def _action(actions: Commands, name: str, what: str, function: str = "") -> argparse.ArgumentParser:
     action: argparse.ArgumentParser = actions.add_parser(name, help=what)
     action.add_argument("ledger", metavar="LEDGER")
     action.add_argument("--json", action="store_true", help="print JSON instead of text")
-    action.set_defaults(run=_later("ledger_command", function or name))
+    action.set_defaults(run=later("ledger_command", function or name))
     return action
-
-
-def _later(module: str, function: str) -> Callable[[argparse.Namespace], int]:
-    def run(arguments: argparse.Namespace) -> int:
-        return int(getattr(import_module(f"discreet.service.cli.{module}"), function)(arguments))
-
-    return run

@@ -13,11 +13,11 @@ from typing import Any
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import Card
+from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.display.plain import plain
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.noise.bits import system_bits
+from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema
 from discreet.service.cli.out_file import OutFile
@@ -25,15 +25,14 @@ from discreet.service.cli.saying import say
 from discreet.service.key_file import new_passphrase, read_identity, write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
-from discreet.trust.party import Party
-from discreet.trust.policy import Policy
+from discreet.trust.party import Party, Policy
 from discreet.trust.sources.file import File
 
 
 def identity(arguments: Namespace) -> int:
     """Draw a key, and write it and its card."""
     drawn = Identity.drawn(arguments.name, system_bits())
-    card = Card.of(drawn)
+    card = PartyCertificate.of(drawn)
     passphrase = new_passphrase() if arguments.passphrase else None
     with OutFile(arguments.card, keep=[arguments.out]) as out:
         write_identity(arguments.out, drawn, passphrase)
@@ -140,13 +139,13 @@ def _told(arguments: Namespace, line: str) -> None:
         say(arguments, plain(line), told=plain(line))
 
 
-def _card(path: str | Path) -> Card:
+def _card(path: str | Path) -> PartyCertificate:
     """The card in a file; not one in a file of a secret key, which nobody else should have."""
     data = _bytes(path)
     if b"PRIVATE KEY" in data:
         remedy = "Give the card. If its owner handed the key out, a new one is due."
         raise ParameterError(f"read {path}", "it holds a secret key, not a card", remedy)
-    return Card(data)
+    return PartyCertificate(data)
 
 
 def _bytes(path: str | Path) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import Any
+
+from discreet.service.cli.later import later
 
 
 def add_rappor(commands: Any) -> None:
@@ -17,7 +18,7 @@ def add_rappor(commands: Any) -> None:
     simulate.add_argument("--distribution", default="exp", metavar="D", help="exp, unif or zipf (default: exp)")
     simulate.add_argument("--seed", type=int, default=0, metavar="S", help="of the made-up values (default: 0)")
     simulate.add_argument("--json", action="store_true", help="print JSON instead of text")
-    simulate.set_defaults(run=_simulate)
+    simulate.set_defaults(run=later("rappor_command", "simulate"))
     encode = actions.add_parser("encode", help="turn values of clients into reports, as their devices would")
     encode.add_argument("values", metavar="VALUES", help="a CSV file with the columns client and value")
     encode.add_argument("--params", required=True, metavar="PARAMS", help="a CSV file with k, h, m, p, q and f")
@@ -28,7 +29,7 @@ def add_rappor(commands: Any) -> None:
     encode.add_argument("--budget", type=float, default=10.0, metavar="EPSILON", help=spent)
     encode.add_argument("--out", required=True, metavar="REPORTS", help="a CSV file with the columns cohort and irr")
     encode.add_argument("--json", action="store_true", help="print JSON instead of text")
-    encode.set_defaults(run=_encode)
+    encode.set_defaults(run=later("rappor_command", "encode"))
     decode = actions.add_parser("decode", help="find the candidates that clients have, and how many")
     decode.add_argument("reports", metavar="REPORTS", help="a CSV file with the columns cohort and irr")
     decode.add_argument("--params", required=True, metavar="PARAMS", help="those that reports were made with")
@@ -38,22 +39,4 @@ def add_rappor(commands: Any) -> None:
     decode.add_argument("--split", action="store_true", help="choose in even cohorts, test in odd ones")
     decode.add_argument("--plot", metavar="FILE", help="draw the estimates with their intervals: .png, .svg or .pdf")
     decode.add_argument("--json", action="store_true", help="print JSON instead of text")
-    decode.set_defaults(run=_decode)
-
-
-def _simulate(arguments: Namespace) -> int:
-    from discreet.service.cli.rappor_command import simulate
-
-    return simulate(arguments)
-
-
-def _encode(arguments: Namespace) -> int:
-    from discreet.service.cli.rappor_command import encode
-
-    return encode(arguments)
-
-
-def _decode(arguments: Namespace) -> int:
-    from discreet.service.cli.rappor_command import decode
-
-    return decode(arguments)
+    decode.set_defaults(run=later("rappor_command", "decode"))

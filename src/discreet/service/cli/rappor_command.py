@@ -22,10 +22,10 @@ from discreet.display.plain import plain
 from discreet.ledger.own_file import create_own, read_own
 from discreet.local.aggregator import Aggregator
 from discreet.local.randomizer import Reports
-from discreet.local.rappor.client import BLOCK, client_reports, client_secret
 from discreet.local.rappor.decoded_strings import DecodedStrings
 from discreet.local.rappor.rappor import Rappor
-from discreet.noise.bits import system_bits
+from discreet.local.rappor.rappor_client import BLOCK, client_reports, client_secret
+from discreet.noise.system_bits import system_bits
 from discreet.service.cli.saying import put, say
 
 NAMES = {"k": "bits", "h": "hashes", "m": "cohorts", "p": "p", "q": "q", "f": "f"}

@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(together.getvalue() + body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: a log of addresses and times would undo what devices do."""
+        """Write no log: addresses and times would undo what devices do."""
 
 
 def envelopes(body: bytes) -> list[Envelope]:

@@ -3,28 +3,55 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
-from discreet.questions.columns.box import Box
+from discreet.questions.columns.box import GUESS, Box
 from discreet.questions.grouped import counted
 from discreet.questions.tables.cells import equal_cells
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.tables.domain import Bins
-from discreet.releases.ask import asked
+from discreet.releases.ask import ColumnsOf, OneSum, Released
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.least_noise import least_noise
-from discreet.releases.release import check_population
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.curves.boxed import Boxed, Columns, boxed
+from discreet.releases.statistic import Options, Refusal, statistic
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.reading import BIAS, REMEDY, Reading, check_band
-from discreet.trust.as_private import Bounds
+from discreet.trust.private_data import PrivateData
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """The columns that are asked about, and their box."""
+
+    of: ColumnsOf
+    box: Box
+
+    @classmethod
+    def around(cls, of: ColumnsOf) -> Boxed:
+        """The columns in the box of their bounds."""
+        return cls(of, Box.of(of.schema, of.columns))
+
+    @property
+    def data(self) -> PrivateData:
+        return self.of.data
+
+    def size(self, asked: str, expected_size: int | None) -> int:
+        """About how many records there are: as the asker says, or as is public; a guess, where it is secret."""
+        if expected_size is not None:
+            check_whole(asked, "expected_size", expected_size)
+            return int(expected_size)
+        size = self.of.size
+        return GUESS if size is None else max(size, 1)
+
 
 MOST_CELLS = 2**14
 
@@ -53,33 +80,42 @@ class CellReader:
         return np.where(cells[:, None] == np.arange(self.size), float(self.size), 0.0)
 
 
-@checked
+@overload
 def density(
     data: Any,
-    columns: Columns | None = None,
+    columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
+    by: None = None,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
+    **options: Unpack[Options],
+) -> DensityEstimate: ...
+@overload
+def density(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    by: By,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
+    **options: Unpack[Options],
+) -> GroupedResults[DensityEstimate]: ...
+@statistic(no_population=Refusal(BIAS, REMEDY))
+def density(
+    of: ColumnsOf,
+    *,
     bins: Bins | None = None,
     expected_size: int | None = None,
     confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> DensityEstimate:
+) -> OneSum[DensityEstimate]:
     """Release the density of some columns as a histogram: constant in each of many equal cells.
 
     `kernel_density` is smooth, and mostly several times closer to the density of a population at the same price.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,) or (n, columns), or data frame
-        The records. One with a missing value in any of the columns counts for nothing.
     columns : str or sequence of str
         Public. Numeric columns; for an array, names for all of them may be given.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array: two numbers, or two sequences with one number for each column. Values outside are moved
-        to the nearer bound. Private data have them in their schema.
     bins : int, or mapping of str to int, optional
         Public. The number of cells of each column; at most so many, where the schema has a step: all hold equally many
         of its values, so that none looks full or empty by the choice of cells. By default the lesser of
@@ -89,12 +125,6 @@ def density(
         default the number of records where it is public, and 10,000 where it is secret.
     confidence : float
         Public. Of the band.
-    population : bool
-        Public. Refused if True: how far smoothing moves a density from that of a population is not known.
-    epsilon, delta : float
-        Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
@@ -115,21 +145,26 @@ def density(
     (True, 1.0)
     """
     check_band("density", confidence)
-    check_population("density", population, BIAS, REMEDY)
-    budget = Budget(epsilon, delta)
-    of = boxed("density", data, columns, bounds, budget)
-    names, number = of.box.columns, of.size("density", expected_size)
-    domain = equal_cells(of.data.schema, names, _bins(of, number, budget) if bins is None else bins)
+    boxed, names = Boxed.around(of), of.columns
+    number = boxed.size("density", expected_size)
+    domain = equal_cells(of.schema, names, _bins(boxed, number, of.budget) if bins is None else bins)
     each, box = domain.bins, Box.around(domain)
     if math.prod(each) > MOST_CELLS:
         raise ParameterError("density", f"it has {math.prod(each)} cells", f"Ask for {MOST_CELLS} at most.", bins=each)
-    question = counted(domain, of.data.schema)
-    released = asked(of.data, question, budget, f"density of {', '.join(names)}", key)
-    count, readers = float(released.values.sum()), tuple(map(CellReader, each))
-    masses = released.values.reshape(each)
-    reading = Reading(masses, readers, released.spread, question.grid, count, None, confidence)
-    name = f"density of {', '.join(names)}, in {' x '.join(map(str, each))} cells"
-    return DensityEstimate(name=name, receipt=released.receipt, confidence=confidence, box=box, reading=reading)
+    question, purpose = counted(domain, of.schema), f"density of {', '.join(names)}"
+
+    def read(released: Released) -> DensityEstimate:
+        masses, readers = released.values.reshape(each), tuple(map(CellReader, each))
+        reading = Reading(masses, readers, released.spread, question.grid, float(masses.sum()), None, confidence)
+        return DensityEstimate(
+            name=f"{purpose}, in {' x '.join(map(str, each))} cells",
+            receipt=released.receipt,
+            confidence=confidence,
+            box=box,
+            reading=reading,
+        )
+
+    return OneSum(of, purpose, question, read)
 
 
 def _bins(of: Boxed, number: int, budget: Budget) -> int:

@@ -44,7 +44,6 @@ class DensityEstimate(Curve):
 
     @property
     def x(self) -> str:
-        """The column."""
         return ", ".join(self.box.columns)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,19 +12,19 @@ from scipy.optimize import isotonic_regression
 from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.questions.tables.cells import cut
 from discreet.questions.tables.tree import Tree, trees
-from discreet.releases.ask import asked, column_of
+from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.curve import Curve
 from discreet.releases.estimate import Estimate
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.least_noise import least_noise
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import Options, statistic
 from discreet.statistics.curves.reading import check_band, quantile_of_draws
 from discreet.statistics.tables.strategy import NORMS
-from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 MOST_BINS = 2**12
@@ -61,12 +61,10 @@ class Distribution(Curve):
 
     @property
     def x(self) -> str:
-        """The column."""
         return self.column
 
     @property
     def points(self) -> Array:
-        """The edges."""
         return self.edges
 
     def __call__(self, points: ArrayLike) -> Array:
@@ -79,27 +77,24 @@ class Distribution(Curve):
         return ConfidenceInterval(np.maximum(shares - self.half_width, 0.0), np.minimum(shares + self.half_width, 1.0))
 
 
-@checked
+@overload
 def distribution(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    bins: int = 64,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Distribution:
+    data: Any, column: str | None = None, *, by: None = None, bins: int = 64, **options: Unpack[Options]
+) -> Distribution: ...
+@overload
+def distribution(
+    data: Any, column: str | None = None, *, by: By, bins: int = 64, **options: Unpack[Options]
+) -> GroupedResults[Distribution]: ...
+@statistic()
+def distribution(
+    of: ColumnOf, *, bins: int = 64, confidence: float = CONFIDENCE, population: bool = False
+) -> OneSum[Distribution]:
     """Release which share of a column's values is below each of many edges.
 
     The values are counted in equal cells or, where that has less noise, in the nodes of a tree over them.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records. Missing values count for nothing.
     bins : int
         Public. The number of cells between the edges; at most so many, each with equally many values, where the schema
         has a step.
@@ -108,8 +103,6 @@ def distribution(
     population : bool
         Public. Whether the band is for the distribution that these data are an independent sample of, not for these
         data.
-    column, bounds, epsilon, delta, key
-        Public. As for `mean`.
 
     Returns
     -------
@@ -127,17 +120,25 @@ def distribution(
     >>> bool(abs(found(0.5) - 0.5) < 0.02), found.values[0].item(), found.values[-1].item()
     (True, 0.0, 1.0)
     """
-    check_band("distribution", confidence)
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    data, column = of.data, of.column
-    data.schema.number(column)
+    column, schema = of.column, of.schema
+    check_band(f"distribution of {column}", confidence)
+    schema.number(column)
     check_whole(f"distribution of {column}", "bins", bins, most=MOST_BINS)
-    domain = cut(data.schema, (column,), int(bins))
+    domain = cut(schema, (column,), int(bins))
     edges = np.asarray(domain.edges[0])
     cells = tuple(edges.tolist()) if domain.named else int(bins)
-    tree = _best(data, column, cells, budget)
-    released = asked(data, tree.question(data.schema, column, cells), budget, f"distribution of {column}", key)
+    tree = _best(of.data, column, cells, of.budget)
+
+    def read(released: Released) -> Distribution:
+        return _shares(column, edges, tree, released, confidence, population)
+
+    return OneSum(of, f"distribution of {column}", tree.question(schema, column, cells), read)
+
+
+def _shares(
+    column: str, edges: Array, tree: Tree, released: Released, confidence: float, population: bool
+) -> Distribution:
+    """The shares in the released counts of a tree, with their band: post-processing."""
     sums = np.cumsum(tree.leaves_of(released.values)[: len(edges) - 1])
     count = max(float(sums[-1]), 1.0)
     shares = monotone(sums[None, :-1] / count)[0]

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Unpack, get_args, overload
 
 import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.questions.tables.domain import Bins
-from discreet.releases.ask import asked_with
-from discreet.releases.release import check_population
+from discreet.releases.ask import ColumnsOf, OneSum, Released
+from discreet.releases.groups import By, GroupedResults
+from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.curves.boxed import Boxed, Columns, boxed
+from discreet.releases.statistic import Options, Refusal, statistic
+from discreet.statistics.curves.density import Boxed
 from discreet.statistics.curves.density_estimate import DensityEstimate
-from discreet.statistics.curves.kernel_plan import LOOKS, Noise, even, planned, spread_of
+from discreet.statistics.curves.kernel_plan import LOOKS, KernelPlan, Noise, even, planned, process_noise
 from discreet.statistics.curves.reading import BIAS, REMEDY, Reading, check_band
 from discreet.statistics.curves.smoother import FLAT, GAUSSIAN, best_bandwidths
-from discreet.trust.as_private import Bounds
 
 Bandwidth = float | Sequence[float]
 NARROW = 0.8  # of the chance to miss: what the band does not know, the exact curve and its bandwidth, widens it
@@ -45,22 +45,40 @@ class KernelDensity(DensityEstimate):
     stepped: ClassVar[bool] = False
 
 
-@checked
+@overload
 def kernel_density(
     data: Any,
-    columns: Columns | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    by: None = None,
+    bandwidth: Bandwidth | None = None,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
+    noise: Noise = "least",
+    **options: Unpack[Options],
+) -> KernelDensity: ...
+@overload
+def kernel_density(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    by: By,
+    bandwidth: Bandwidth | None = None,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
+    noise: Noise = "least",
+    **options: Unpack[Options],
+) -> GroupedResults[KernelDensity]: ...
+@statistic(no_population=Refusal(BIAS, REMEDY))
+def kernel_density(
+    of: ColumnsOf,
     *,
     bandwidth: Bandwidth | None = None,
-    bounds: Bounds | None = None,
     bins: Bins | None = None,
     expected_size: int | None = None,
     noise: Noise = "least",
     confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> KernelDensity:
+) -> OneSum[KernelDensity]:
     """Release a smooth density of one, two or three columns.
 
     Every record shares one unit of mass out among knots near it, and noise is put on the knots, once. A kernel makes a
@@ -72,8 +90,6 @@ def kernel_density(
 
     Parameters
     ----------
-    data, bounds, confidence, population, key
-        Public, except for the data. As for `density`.
     columns : str or sequence of str
         Public. One to three numeric columns; for an array, names for all of them may be given.
     bandwidth : float or sequence of float, optional
@@ -89,8 +105,8 @@ def kernel_density(
     noise : {"least", "process"}
         Public. For a bandwidth that is given: the knots and the noise that minimise the error, or those of a
         Gaussian process whose covariance is the kernel.
-    epsilon, delta : float
-        Public. What this may cost.
+    confidence : float
+        Public. Of the band.
 
     Returns
     -------
@@ -117,14 +133,22 @@ def kernel_density(
     (True, 1.0)
     """
     check_band("kernel density", confidence)
-    check_population("kernel density", population, BIAS, REMEDY)
-    budget = Budget(epsilon, delta)
-    of = boxed("kernel density", data, columns, bounds, budget)
-    widths = _check(of, bandwidth, bins, noise, budget)
-    number = of.size("kernel density", expected_size)
-    plan = even(of, bins, number, budget) if widths is None else planned(of, widths, noise, budget)
-    purpose = f"kernel density of {', '.join(of.box.columns)}"
-    released = asked_with(spread_of(of, plan, noise, budget), of.data, plan.question, purpose, key)
+    boxed, budget = Boxed.around(of), of.budget
+    widths = _check(boxed, bandwidth, bins, noise, budget)
+    number = boxed.size("kernel density", expected_size)
+    plan = even(boxed, bins, number, budget) if widths is None else planned(boxed, widths, noise, budget)
+
+    def read(released: Released) -> KernelDensity:
+        return _smoothed(boxed, plan, widths, released, confidence)
+
+    purpose = f"kernel density of {', '.join(of.columns)}"
+    return OneSum(of, purpose, plan.question, read, process_noise if noise == "process" else least_noise)
+
+
+def _smoothed(
+    of: Boxed, plan: KernelPlan, widths: Array | None, released: Released, confidence: float
+) -> KernelDensity:
+    """The curve that a kernel makes of released masses: post-processing."""
     masses = released.values[: plan.knots_size].reshape([one.size for one in plan.knots])
     count, order = plan.count(released.values), FLAT if widths is None else GAUSSIAN
     if widths is None:
@@ -133,9 +157,9 @@ def kernel_density(
     level = 1 - NARROW * (1 - confidence)
     reading = Reading(masses, readers, released.spread, plan.question.grid, count, plan.apart, level)
     own = tuple((widths * of.box.width).tolist())
-    kernel = "Gaussian" if order == GAUSSIAN else "flat"
+    columns, kernel = ", ".join(of.box.columns), "Gaussian" if order == GAUSSIAN else "flat"
     return KernelDensity(
-        name=f"{purpose}, {kernel} kernel of bandwidth {', '.join(f'{h:.3g}' for h in own)}",
+        name=f"kernel density of {columns}, {kernel} kernel of bandwidth {', '.join(f'{h:.3g}' for h in own)}",
         receipt=released.receipt,
         confidence=confidence,
         box=of.box,

@@ -14,13 +14,14 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.columns.knots import Knots, bump_length, process_of, process_size, splines_of
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import BoundedQuestion, BoundedSum
 from discreet.questions.tables.domain import Bins, Domain
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
 from discreet.schema.schema import Number
-from discreet.statistics.curves.boxed import Boxed
+from discreet.statistics.curves.density import Boxed
 from discreet.statistics.curves.smoother import GAUSSIAN, Smoother
+from discreet.trust.private_data import PrivateData
 
 Noise = Literal["least", "process"]
 LOOKS = {1: 512, 2: 64, 3: 24}  # places in each column, by the number of columns
@@ -104,18 +105,16 @@ def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> KernelPla
 
 
 def _splines(of: Boxed, bins: tuple[int, ...], degree: int) -> KernelPlan:
-    question = splines_of(of.data.schema, of.box.columns, bins, degree, of.data.public_size is not None)
-    return KernelPlan(question, tuple(Knots.spline(one, degree) for one in bins), of.data.public_size)
+    question = splines_of(of.data.schema, of.box.columns, bins, degree, of.of.size is not None)
+    return KernelPlan(question, tuple(Knots.spline(one, degree) for one in bins), of.of.size)
 
 
 def _process(of: Boxed, widths: Array) -> KernelPlan:
     each = tuple(widths.tolist())
-    question = process_of(of.data.schema, of.box.columns, each, of.data.public_size is not None)
-    return KernelPlan(question, tuple(map(Knots.process, each)), of.data.public_size, bump_length(len(each)))
+    question = process_of(of.data.schema, of.box.columns, each, of.of.size is not None)
+    return KernelPlan(question, tuple(map(Knots.process, each)), of.of.size, bump_length(len(each)))
 
 
-def spread_of(of: Boxed, plan: KernelPlan, noise: Noise, budget: Budget) -> Spread:
-    """The noise on the knots: Gaussian, where it is to be a process."""
-    if noise == "process":
-        return spread(of.data, plan.question, calibrate(Gaussian(), budget))
-    return least_noise(of.data, plan.question, budget)
+def process_noise(data: PrivateData, question: BoundedQuestion, budget: Budget) -> Spread:
+    """The noise on knots that make a process: Gaussian."""
+    return spread(data, question, calibrate(Gaussian(), budget))

@@ -13,8 +13,8 @@ from discreet.core.grid import Array
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
-from discreet.questions.all_records import AllRecords
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
+from discreet.questions.question import AllRecords
 from discreet.statistics.fits.block_slopes import BlockSlopes, Residuals, ScaledColumns
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData

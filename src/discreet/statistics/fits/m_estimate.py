@@ -5,33 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
-from discreet.questions.tables.domain import MOST_CELLS, Bins, Domain
+from discreet.questions.tables.domain import Bins
+from discreet.releases.ask import ColumnsOf, OneSum
 from discreet.releases.fit import Fit
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import Options, statistic
 from discreet.schema.schema import Column, Number
-from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of
+from discreet.statistics.fits.criterion import Linear, OwnLoss, criterion_of, layout_of
 from discreet.statistics.fits.losses import Loss, Pinball, loss_of
 from discreet.statistics.fits.minimizer import Minimizer, NoisyCriterion
-from discreet.statistics.fits.own_criterion import OwnLoss
-from discreet.statistics.fits.perturbed_histogram import (
-    MOST_COLUMNS,
-    bins_of_columns,
-    few_columns_of,
-    perturbed_histogram,
-)
-from discreet.statistics.tables.contingency import ContingencyTable
-from discreet.trust.as_private import Bounds
+from discreet.statistics.fits.perturbed_histogram import MOST_COLUMNS, bins_of_columns, few_cells, perturbed_histogram
+from discreet.statistics.tables.contingency import ContingencyTable, counted_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,22 +47,41 @@ class MEstimate(Fit):
     table: ContingencyTable
 
 
-@checked
+@overload
 def m_estimate(
     data: Any,
     columns: Sequence[str] | None = None,
     loss: str | Loss | OwnLoss = "absolute",
     *,
+    by: None = None,
     start: ArrayLike | None = None,
-    bounds: Bounds | None = None,
     bins: Bins | None = None,
     expected_size: int | None = None,
-    population: bool = False,
+    **options: Unpack[Options],
+) -> MEstimate: ...
+@overload
+def m_estimate(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    loss: str | Loss | OwnLoss = "absolute",
+    *,
+    by: By,
+    start: ArrayLike | None = None,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
+    **options: Unpack[Options],
+) -> GroupedResults[MEstimate]: ...
+@statistic(like=perturbed_histogram)
+def m_estimate(
+    of: ColumnsOf,
+    loss: str | Loss | OwnLoss = "absolute",
+    *,
+    start: ArrayLike | None = None,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
     confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> MEstimate:
+    population: bool = False,
+) -> OneSum[MEstimate]:
     """Release the parameters that minimise the sum of a loss over all records.
 
     Of one column they are a location: its median, a quantile, Huber's or Tukey's robust mean. Of two or three, a
@@ -92,12 +105,6 @@ def m_estimate(
     population : bool
         Public. Whether the intervals are for the population that the records are an independent sample of. Else they
         are for these data, as they are inside their bounds.
-    confidence : float
-        Public. Of each interval.
-    bounds, bins, expected_size
-        Public. As for `perturbed_histogram`.
-    epsilon, delta, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -130,27 +137,26 @@ def m_estimate(
     >>> round(float(m_estimate_of(line.table, "absolute", ["age"])), -1)  # at no cost
     40.0
     """
-    check_confidence("M-estimate", confidence)
-    budget = Budget(epsilon, delta)
-    of = few_columns_of("M-estimate", data, columns, bounds, budget)
-    schema, names = of.data.schema, of.columns
-    each = bins_of_columns(of, bins, expected_size, budget)
-    if _halved(loss, schema.columns.get(names[0])) and not (isinstance(bins, Mapping) and names[0] in bins):
+    names = of.columns
+    each = bins_of_columns("M-estimate", of, bins, expected_size)
+    if _halved(loss, of.schema.columns.get(names[0])) and not (isinstance(bins, Mapping) and names[0] in bins):
         each[names[0]] = 2
-    axes = Domain.of(schema, names, each)
-    if axes.size <= MOST_CELLS:  # else it is refused below
-        criterion_of(loss, axes, layout_of(loss, axes), start)
-    table = perturbed_histogram(of.data, names, bins=each, epsilon=epsilon, delta=delta, key=key)
-    try:
-        return m_estimate_of(table, loss, start=start, population=population, confidence=confidence)
-    except Exception as why:
-        raise ParameterError(
-            "M-estimate",
-            f"its loss fails away from its start ({why})",
-            "The error has the `table`; `m_estimate_of` computes M-estimates from it, at no cost.",
-            "A histogram was released and paid for.",
-            table=table,
-        ) from why
+    domain = few_cells(of, each)
+    criterion_of(loss, domain, layout_of(loss, domain), start)
+
+    def read(table: ContingencyTable) -> MEstimate:
+        try:
+            return m_estimate_of(table, loss, start=start, population=population, confidence=confidence)
+        except Exception as why:
+            raise ParameterError(
+                "M-estimate",
+                f"its loss fails away from its start ({why})",
+                "The error has the `table`; `m_estimate_of` computes M-estimates from it, at no cost.",
+                "A histogram was released and paid for.",
+                table=table,
+            ) from why
+
+    return counted_cells(of, domain, read)
 
 
 def m_estimate_of(
@@ -168,21 +174,29 @@ def m_estimate_of(
     ----------
     table : ContingencyTable
         What was released, by `perturbed_histogram` or `contingency`.
-    loss, start, population, confidence
-        As for `m_estimate`.
+    loss : {"absolute", "huber", "tukey", "squared", "logistic"}, Loss, or callable
+        Public. What is minimised; see `m_estimate`.
     columns : sequence of str, optional
         Public. Some of the table's columns, the response first; all, if none are named. Summing over others adds up
         their noise.
+    start : array-like, optional
+        Public. Where the search for the parameters of a loss of one's own starts.
+    population : bool
+        Public. Whether the intervals are for the population that the records are an independent sample of. Else they
+        are for these data, as they are inside their bounds.
+    confidence : float
+        Public. Of each interval.
 
     Returns
     -------
     MEstimate
-        As for `m_estimate`.
+        The parameters, their intervals and the receipt of the table.
 
     Examples
     --------
     >>> ages = np.random.default_rng(0).normal(40, 12, 10_000)
     >>> from discreet.statistics.fits.losses import Pinball
+    >>> from discreet.statistics.fits.perturbed_histogram import perturbed_histogram
     >>> table = perturbed_histogram(ages, bounds=(0, 100), epsilon=1.0)
     >>> [round(float(m_estimate_of(table, Pinball(q))) / 10) for q in (0.2, 0.5, 0.8)]
     [3, 4, 5]

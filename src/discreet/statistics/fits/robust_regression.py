@@ -3,50 +3,105 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.box_depth import COLUMNS
+from discreet.releases.fit import Fit
 from discreet.releases.joint_plan import JointPlan
-from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
 from discreet.statistics.fits.block_slopes import ScaledColumns
 from discreet.statistics.fits.dealing import Blocks, ScaledFit
-from discreet.statistics.fits.robust_fit import RobustRegression
 from discreet.statistics.fits.slopes_by_depth import SlopesByDepth
 from discreet.statistics.fits.slopes_by_tests import SlopesByTests
-from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustRegression(Fit):
+    """A released regression: the target is about the intercept plus the slopes times the columns.
+
+    The coefficients are the slopes, in the units of the columns, then the intercept: the target where all columns are
+    0. They are nan where there is no answer; that costs the same, and asking again costs it again. Intervals of slopes
+    are infinite where there are too few records; the intercept has none.
+
+    Parameters
+    ----------
+    target : str
+        What is explained.
+    blocks : int
+        How many blocks the records were dealt into, each time.
+    """
+
+    target: str
+    blocks: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What explains the target."""
+        return self.names[:-1]
+
+    @property
+    def slopes(self) -> Array:
+        """One for each column."""
+        return self.values[:-1]
+
+    @property
+    def intercept(self) -> float:
+        """The target where all columns are 0."""
+        return float(self.values[-1])
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer."""
+        return not np.isnan(self.intercept)
+
+    def predict(self, rows: Any) -> Array:
+        """The target for given values of the columns; no cost, as nothing private is used.
+
+        Parameters
+        ----------
+        rows : array of shape (n, columns), or mapping or data frame
+            Values in the order of `columns`, or by their names.
+        """
+        named = isinstance(rows, Mapping) or hasattr(rows, "columns")
+        values = np.column_stack([rows[name] for name in self.columns]) if named else np.asarray(rows)
+        if values.ndim != 2 or values.shape[1] != len(self.columns):
+            remedy = f"Give a column each for {', '.join(self.columns)}."
+            raise ParameterError("predict", f"the shape of its rows is {values.shape}", remedy)
+        return self.intercept + values.astype(np.float64) @ self.slopes
+
 
 Method = Literal["depth", "propose_test_release"]
 DEALS, MOST_DEALS, MOST_BLOCKS = 16, 2**10, 2**24
 
 
-@checked
+@statistic(
+    delta=1e-6,
+    no_by="records are dealt into blocks, and those of a group would be too few to hide any",
+    curator="records are dealt into blocks",
+)
 def robust_regression(
-    data: Any,
+    records: RecordsOf,
     target: str | None = None,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
     blocks: int | None = None,
     deals: int = DEALS,
     max_iter: int = 1,
     method: Method = "depth",
     confidence: float | None = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> RobustRegression:
     """Release a linear regression that some gross errors hardly move.
 
@@ -87,8 +142,6 @@ def robust_regression(
         a single column in blocks of two records, that is the slope of Theil 1950 and Sen 1968.
     epsilon, delta : float
         Public. What all of this may cost. Tests need a positive delta.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
@@ -124,22 +177,20 @@ def robust_regression(
     >>> [round(slope, -1) for slope in found.slopes.tolist()], round(found.intercept, -3)
     ([20.0, 50.0], 1000.0)
     """
-    budget = Budget(epsilon, delta)
-    private = as_private(data, budget, bounds, _wanted(target, columns))
-    private.check_curated("robust regression")
-    frame = _frame(private, target, columns)
+    of = records.opened(_wanted(target, columns))
+    frame = _frame(of.data, target, columns)
     name = f"robust regression of {frame.target} on {', '.join(frame.columns)}"
+    dealt = Blocks(of.data, frame, blocks)
+    if dealt.number is not None:
+        check_whole(name, "blocks", dealt.number, most=MOST_BLOCKS)
     way: SlopesByDepth | SlopesByTests
-    match method:
-        case "depth":
-            way = _by_depth(name, Blocks(private, frame, blocks), deals, max_iter, confidence, population)
-        case "propose_test_release":
-            way = _by_tests(name, Blocks(private, frame, blocks), delta)
-        case _:
-            raise ParameterError(name, f"there is no method {method!r}", 'Give "depth" or "propose_test_release".')
-    plan = calibrate(JointPlan(way.parts), budget)
+    if method == "depth":
+        way = _by_depth(name, dealt, deals, max_iter, confidence, population)
+    else:
+        way = _by_tests(name, dealt, of.budget.delta)
+    plan = calibrate(JointPlan(way.parts), of.budget)
     way.check(plan.mechanisms)
-    with private.permit(plan.event, name, key=key) as permit:
+    with of.data.permit(plan.event, name, key=of.key) as permit:
         fit = way.found(permit, plan.mechanisms)
     return _described(name, frame, fit, confidence, population, permit.receipt)
 
@@ -190,21 +241,12 @@ def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None)
 def _by_depth(
     name: str, blocks: Blocks, deals: int, max_iter: int, confidence: float | None, population: bool
 ) -> SlopesByDepth:
-    _check_blocks(name, blocks)
     check_whole(name, "deals", deals, most=MOST_DEALS)
     check_whole(name, "max_iter", max_iter, most=2)
-    if confidence is not None:
-        check_confidence(name, confidence)
     return SlopesByDepth(blocks, int(deals), int(max_iter), confidence, population)
 
 
 def _by_tests(name: str, blocks: Blocks, delta: float) -> SlopesByTests:
-    _check_blocks(name, blocks)
     if delta == 0:
         raise ParameterError(name, "a test that may err needs a positive delta", 'Give delta, or method="depth".')
     return SlopesByTests(blocks, delta)
-
-
-def _check_blocks(name: str, blocks: Blocks) -> None:
-    if blocks.number is not None:
-        check_whole(name, "blocks", blocks.number, most=MOST_BLOCKS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,43 +16,43 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.parameters import checked
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.block_sum import BlockSum
-from discreet.releases.ask import columns_of
 from discreet.releases.columns import Series
-from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import OfTheseData, RecordsOf, Refusal, statistic
 from discreet.releases.table import Table
 from discreet.schema.schema import Category, Column, Number, Schema
-from discreet.trust.as_private import Bounds
 from discreet.trust.isolation.isolated import PART, Form, check_isolation, processors
-from discreet.trust.isolation.rehearsal import check_time
+from discreet.trust.isolation.rehearsed import check_time
 
 LEAST_SLOT = 0.01  # seconds of processor time for one block: a process must start in it
 LONGEST = 1e7  # seconds for all
 MADE_UP = 1000  # records, on which a function is timed
 
 
-@checked
+@statistic(
+    no_by="the blocks of a group would hold records of that group alone",
+    no_population=Refusal(
+        "what blocks differ by is not released",
+        "Use a statistic that has such an interval, such as `mean` or `m_estimate`.",
+    ),
+    curator="a function of whole blocks of records",
+)
 def sample_and_aggregate(
-    data: Any,
+    records: RecordsOf,
     function: Callable[[Array], ArrayLike],
     columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
     lower: ArrayLike,
     upper: ArrayLike,
     blocks: int = 50,
     deals: int = 1,
     seconds: float = 5.0,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
     isolation: Form = "full",
-    key: str | None = None,
+    confidence: float = CONFIDENCE,
+    **_: Unpack[OfTheseData],
 ) -> Table:
     """Release the average, over random blocks of records, of any function.
 
@@ -65,7 +65,7 @@ def sample_and_aggregate(
         function can compute and nothing else: it reads no file, and has only such parts of installed libraries as were
         loaded before. Where it fails, takes too long or gives something else, the block counts as the middle between
         the bounds, and no error shows it: try it on made-up records, with
-        `discreet.trust.isolation.rehearsal.rehearsed`.
+        `discreet.trust.isolation.rehearsed.rehearsed`.
     columns : sequence of str, optional
         Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
         schema's list.
@@ -82,14 +82,10 @@ def sample_and_aggregate(
     confidence : float
         Public. Of each interval, which is for the exact average over these blocks: it measures the privacy noise, and
         not how a function of a block differs from that of all records.
-    population : bool
-        Public. An interval for a population is refused: what blocks differ by is not released.
     isolation : {"full", "process"}
         Public. What the function is kept from; "full" is refused where the system does not have it. "process" is enough
         for a function that you trust not to open files, connections or other processes: see
         `discreet.trust.isolation.isolated`.
-    bounds, epsilon, delta, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -112,12 +108,7 @@ def sample_and_aggregate(
     >>> found.values.shape
     (1,)
     """
-    budget, purpose = Budget(epsilon, delta), "sample and aggregate"
-    of = columns_of(purpose, data, columns, bounds, budget)
-    of.data.check_curated(purpose)
-    check_confidence(purpose, confidence)
-    remedy = "Use a statistic that has such an interval, such as `mean` or `m_estimate`."
-    check_population(purpose, population, "what blocks differ by is not released", remedy)
+    purpose, of = "sample and aggregate", records.columns(columns)
     low, high = _range(lower, upper)
     for name, value in (("blocks", blocks), ("deals", deals)):
         check_whole(purpose, name, value)
@@ -127,12 +118,12 @@ def sample_and_aggregate(
             purpose, f"{blocks * deals} blocks share {seconds:g} seconds", f"Give between {least:g} and {LONGEST:g}."
         )
     check_isolation(purpose, function, isolation)
-    names = of.data.schema.values(of.columns)
+    names = of.schema.values(of.columns)
     slot = PART * seconds / math.ceil(blocks * deals / processors())
-    check_time(purpose, function, _made_up(of.data.schema, names), seconds=slot, form=isolation)
+    check_time(purpose, function, _made_up(of.schema, names), seconds=slot, form=isolation)
     question = BlockSum(function, names, low, high, blocks, deals, float(seconds), isolation)
-    spread = _least_noise(question.bound.times(of.data.unit.rows), len(low), budget)
-    with of.data.permit(spread.noise.event, purpose, key=key) as permit:
+    spread = _least_noise(question.bound.times(of.data.unit.rows), len(low), of.budget)
+    with of.data.permit(spread.noise.event, purpose, key=of.key) as permit:
         total = permit.ask(question, spread.noise)
     number, ends = blocks * deals, np.array([low, high]) / 2
     middle, half = ends.sum(axis=0), ends[1] - ends[0]

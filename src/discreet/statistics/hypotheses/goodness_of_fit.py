@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.core.budget import Budget
 from discreet.core.checks import shown
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
-from discreet.questions.tables.domain import BINS, Domain
-from discreet.releases.ask import column_of
-from discreet.releases.release import check_confidence
+from discreet.questions.tables.cells import cut
+from discreet.questions.tables.domain import BINS
+from discreet.releases.ask import ColumnOf, OneSum
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import HypothesisOptions, statistic
 from discreet.releases.test_result import TestResult
 from discreet.statistics.hypotheses.chi_square import check_cells, chi_square
-from discreet.statistics.tables.contingency import ContingencyTable, contingency
-from discreet.trust.as_private import Bounds
+from discreet.statistics.tables.contingency import ContingencyTable, counted_cells
 
 MISSED = 1e-4  # the chance that the number of records is not plausible
 TOTALS = 5  # numbers of records that stand for all plausible ones
@@ -29,19 +28,34 @@ TOTALS = 5  # numbers of records that stand for all plausible ones
 Probabilities = Mapping[str, float] | Sequence[float] | Array
 
 
-@checked
+@overload
 def goodness_of_fit(
     data: Any,
     column: str | None = None,
     probabilities: Probabilities | None = None,
     *,
-    bounds: Bounds | None = None,
+    by: None = None,
+    bins: int = BINS,
+    **options: Unpack[HypothesisOptions],
+) -> TestResult: ...
+@overload
+def goodness_of_fit(
+    data: Any,
+    column: str | None = None,
+    probabilities: Probabilities | None = None,
+    *,
+    by: By,
+    bins: int = BINS,
+    **options: Unpack[HypothesisOptions],
+) -> GroupedResults[TestResult]: ...
+@statistic()
+def goodness_of_fit(
+    of: ColumnOf,
+    probabilities: Probabilities | None = None,
+    *,
     bins: int = BINS,
     confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> TestResult:
+) -> OneSum[TestResult]:
     """Test whether the values of a column follow a law.
 
     Parameters
@@ -52,12 +66,8 @@ def goodness_of_fit(
         Public. A number, cut into equal cells between its bounds, or a category.
     probabilities : mapping of str to float, or sequence of float, optional
         Public. The law: by the names of the cells, or in their order; the same for all cells where not given.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
     confidence : float
         Public. One minus the level at which the hypothesis is rejected.
-    bins, epsilon, delta, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -77,14 +87,11 @@ def goodness_of_fit(
     >>> goodness_of_fit(throws, "coin", {"head": 0.5, "tail": 0.5}, bounds=coin, epsilon=1.0).p_value < 0.001
     True
     """
-    of = column_of(data, column, bounds, Budget(epsilon, delta))
-    names, schema = (of.column,), of.data.schema
-    labels = Domain.of(schema, names, bins).labels[0]
-    check_confidence(f"law of {of.column}", confidence)
+    domain = cut(of.schema, (of.column,), bins)
+    labels = domain.labels[0]
     check_cells(f"law of {of.column}", len(labels))
     law = _law(of.column, labels, probabilities)
-    table = contingency(of.data, names, bins=bins, confidence=confidence, epsilon=epsilon, delta=delta, key=key)
-    return goodness_of_fit_of(table, law, confidence=confidence)
+    return counted_cells(of, domain, lambda table: goodness_of_fit_of(table, law, confidence=confidence), confidence)
 
 
 def goodness_of_fit_of(

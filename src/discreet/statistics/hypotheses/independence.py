@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
-from discreet.questions.tables.domain import BINS, Bins, Domain
-from discreet.releases.ask import columns_of
-from discreet.releases.release import check_confidence
+from discreet.questions.tables.cells import cut
+from discreet.questions.tables.domain import BINS, Bins
+from discreet.releases.ask import ColumnsOf, OneSum
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import HypothesisOptions, statistic
 from discreet.releases.test_result import TestResult
 from discreet.statistics.hypotheses.chi_square import check_cells, chi_square
-from discreet.statistics.tables.contingency import ContingencyTable, contingency
-from discreet.trust.as_private import Bounds
+from discreet.statistics.tables.contingency import ContingencyTable, counted_cells
 
 CLEAR = 1.0  # deviations of noise that count against a margin
 
 
-@checked
+@overload
 def independence(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
+    by: None = None,
     bins: Bins = BINS,
-    confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> TestResult:
+    **options: Unpack[HypothesisOptions],
+) -> TestResult: ...
+@overload
+def independence(
+    data: Any, columns: Sequence[str] | None = None, *, by: By, bins: Bins = BINS, **options: Unpack[HypothesisOptions]
+) -> GroupedResults[TestResult]: ...
+@statistic()
+def independence(of: ColumnsOf, *, bins: Bins = BINS, confidence: float = CONFIDENCE) -> OneSum[TestResult]:
     """Test whether two columns are independent.
 
     Parameters
@@ -44,14 +46,8 @@ def independence(
         The records, an independent sample. One with a missing value in either column counts for nothing.
     columns : sequence of str, optional
         Public. Two columns: numbers, each cut into equal cells between its bounds, or categories.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
-    bins : int, or mapping of str to int
-        Public. How many cells a number has.
     confidence : float
         Public. One minus the level at which the hypothesis is rejected.
-    epsilon, delta, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -71,14 +67,11 @@ def independence(
     >>> independence(alike, ("smokes", "coughs"), bounds=schema, epsilon=1.0).p_value < 0.001
     True
     """
-    of = columns_of("test of independence", data, columns, bounds, Budget(epsilon, delta))
     if len(of.columns) != 2:
         raise ParameterError("test of independence", f"the columns are {', '.join(of.columns)}", "Name two.")
-    shape = Domain.of(of.data.schema, of.columns, bins).shape
-    check_confidence("test of independence", confidence)
-    check_cells("test of independence", math.prod(shape))
-    table = contingency(of.data, of.columns, bins=bins, confidence=confidence, epsilon=epsilon, delta=delta, key=key)
-    return independence_of(table, confidence=confidence)
+    domain = cut(of.schema, of.columns, bins)
+    check_cells("test of independence", domain.size)
+    return counted_cells(of, domain, lambda table: independence_of(table, confidence=confidence), confidence)
 
 
 def independence_of(table: ContingencyTable, *, confidence: float = CONFIDENCE) -> TestResult:

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
 from discreet.display.digits import exact
-from discreet.questions.columns.grouped_moments import grouped_moments_of
-from discreet.questions.columns.moments import moments_of
-from discreet.releases.ask import Released, asked, column_of
+from discreet.questions.columns.moments import grouped_moments_of, moments_of
+from discreet.releases.ask import ColumnOf, OneSum, Released, asked
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
-from discreet.releases.release import check_confidence
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import HypothesisOptions, RecordsOf, SharedOptions, statistic
 from discreet.releases.test_result import TestResult
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.column_moments import Moments
-from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.raw_values import array_of
 
 
-@checked
+@overload
 def t_test(
-    data: Any,
-    column: str | None = None,
-    mean: float = 0.0,
-    *,
-    bounds: Bounds | None = None,
-    confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> TestResult:
+    data: Any, column: str | None = None, mean: float = 0.0, *, by: None = None, **options: Unpack[HypothesisOptions]
+) -> TestResult: ...
+@overload
+def t_test(
+    data: Any, column: str | None = None, mean: float = 0.0, *, by: By, **options: Unpack[HypothesisOptions]
+) -> GroupedResults[TestResult]: ...
+@statistic()
+def t_test(of: ColumnOf, mean: float = 0.0, *, confidence: float = CONFIDENCE) -> OneSum[TestResult]:
     """Test whether the mean of a population is a given number, from a sample of it.
 
     Noise and sampling error make up the standard error together, and their joint law the p-value; with much data it is
@@ -50,12 +45,8 @@ def t_test(
         The records: a sample. Values outside their bounds count as the nearer bound, in the population too.
     mean : float
         Public. What the mean is by the hypothesis; between the bounds.
-    bounds : (float, float) or Schema, optional
-        Public. For an array. Private data have them in their schema.
     confidence : float
         Public. Of the interval for the mean; the hypothesis is rejected at the level of one minus it.
-    column, epsilon, delta, key
-        Public. As for `mean`.
 
     Returns
     -------
@@ -75,34 +66,30 @@ def t_test(
     >>> found.p_value < 1e-6, round(found.value)
     (True, 172)
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    number, size, title = of.data.schema.number(of.column), of.data.public_size, f"t-test of {of.column}"
-    check_confidence(title, confidence)
+    number, size, title = of.schema.number(of.column), of.size, f"t-test of {of.column}"
     if not number.lower <= mean <= number.upper:
         obstacle = f"no mean of values between {exact(number.lower)} and {exact(number.upper)} is {mean}"
         raise ParameterError(title, obstacle, "Test a mean between the bounds.", mean=mean)
-    question = moments_of(of.data.schema, of.column, 2, size is not None)
-    released = asked(of.data, question, budget, title, key)
-    moments = Moments(released.values, number, size)
-    bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
-    found, supposed = dataclasses.replace(moments.sampled_mean(), bend=bend), moments.supposed_mean(mean)
-    estimate = estimate_of(f"mean of {of.column}", found, released, confidence, number)
-    return _tested(f"mean of {of.column} is {exact(mean)}", supposed, supposed.value - mean, estimate, released)
+
+    def read(released: Released) -> TestResult:
+        moments = Moments(released.values, number, size)
+        bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
+        found, supposed = dataclasses.replace(moments.sampled_mean(), bend=bend), moments.supposed_mean(mean)
+        estimate = estimate_of(f"mean of {of.column}", found, released, confidence, number)
+        return _tested(f"mean of {of.column} is {exact(mean)}", supposed, supposed.value - mean, estimate, released)
+
+    return OneSum(of, title, moments_of(of.schema, of.column, 2, size is not None), read)
 
 
-@checked
+@statistic(no_by="its groups are those that it compares")
 def two_sample_t_test(
-    data: Any,
+    records: RecordsOf,
     column: Any,
     *,
     by: str | None = None,
-    bounds: Bounds | None = None,
     groups: Sequence[str] | None = None,
     confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> TestResult:
     """Test whether two groups of a population have the same mean, from a sample of it (Welch's test).
 
@@ -123,8 +110,6 @@ def two_sample_t_test(
         Public. The two categories; not needed where there are no others.
     confidence : float
         Public. Of the interval for the difference; the hypothesis is rejected at the level of one minus it.
-    epsilon, delta, key
-        Public. As for `mean`.
 
     Returns
     -------
@@ -149,15 +134,13 @@ def two_sample_t_test(
     >>> two_sample_t_test(days[:5000], days[5000:], bounds=(0, 30), epsilon=1.0).p_value < 1e-6
     True
     """
-    budget = Budget(epsilon, delta)
     if by is None:
-        data, column, by, bounds = _grouped(data, column, bounds, budget)
-    title, private = f"t-test of {column} by {by}", as_private(data, budget, bounds)
-    number, labels = private.schema.number(column), private.schema.category(by).values
-    check_confidence(title, confidence)
+        records, column, by = _grouped(records, column)
+    title, of = f"t-test of {column} by {by}", records.opened()
+    number, labels = of.schema.number(column), of.schema.category(by).values
     places = _places(title, labels, labels if groups is None else tuple(map(str, groups)))
-    question = grouped_moments_of(private.schema, by, column, 2)
-    released = asked(private, question, budget, title, key)
+    question = grouped_moments_of(of.schema, by, column, 2)
+    released = asked(of.data, question, of.budget, title, of.key)
     first, second = (Moments(released.values[3 * at : 3 * at + 3], number, None) for at in places)
     found, (one, other) = first.sampled_mean() - second.sampled_mean(), (labels[at] for at in places)
     name, width = f"mean of {column}, {one} less {other}", number.upper - number.lower
@@ -167,15 +150,15 @@ def two_sample_t_test(
     return _tested(f"mean of {column} is alike for {one} and {other}", supposed, found.value, estimate, released)
 
 
-def _grouped(first: Any, second: Any, bounds: Bounds | None, budget: Budget) -> tuple[dict[str, Any], str, str, Schema]:
-    """Two arrays as one table: its records, the names of its columns, and its schema."""
-    if isinstance(first, PrivateData) or isinstance(second, str):
+def _grouped(given: RecordsOf, second: Any) -> tuple[RecordsOf, str, str]:
+    """Two arrays as the records of one table, and the names of its columns."""
+    if isinstance(given.data, PrivateData) or isinstance(second, str):
         raise ParameterError("two-sample t-test", "no groups are given", "Name a category `by`, or give two arrays.")
-    each = [column_of(one, None, bounds, budget) for one in (first, second)]
-    number, groups = each[0].data.schema.number(each[0].column), Category(("first", "second"))
-    values = [array_of(one).ravel() for one in (first, second)]
-    records = {"value": np.concatenate(values), "group": np.repeat(groups.values, [len(one) for one in values])}
-    return records, "value", "group", Schema({"value": number, "group": groups})
+    each = [dataclasses.replace(given, data=one, where=None).column(None) for one in (given.data, second)]
+    number, groups = each[0].schema.number(each[0].column), Category(("first", "second"))
+    values = [array_of(one).ravel() for one in (given.data, second)]
+    table = {"value": np.concatenate(values), "group": np.repeat(groups.values, [len(one) for one in values])}
+    return dataclasses.replace(given, data=table, bounds=Schema({"value": number, "group": groups})), "value", "group"
 
 
 def _tested(hypothesis: str, supposed: Figure, distance: float, estimate: Estimate, released: Released) -> TestResult:

@@ -6,20 +6,16 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.questions.columns.moments import moments_of
-from discreet.releases.ask import ColumnOf, Released, asked
+from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure as Figure
 from discreet.releases.figure import Sampling
-from discreet.releases.groups import Groups
-from discreet.releases.release import check_confidence
-from discreet.releases.table import Table
 from discreet.schema.schema import Number
 
 
@@ -54,7 +50,6 @@ class Moments:
         return Figure(max(0.0, float(self.sums.sum())), np.ones(len(self.sums)))
 
     def mean(self) -> Figure:
-        """The mean."""
         first = self._power(1)
         value = min(self.number.lower + self._width * min(max(first.value, 0.0), 1.0), self.number.upper)
         return Figure(value, self._width * first.weights)
@@ -198,25 +193,15 @@ class Moment:
     most: float
     figure: Callable[[Moments], Figure]
 
-    def released(self, of: ColumnOf, name: str, budget: Budget, key: str | None, confidence: float) -> Estimate:
-        """Pay for the sums, and read the figure off their release."""
-        title, size = f"{name} of {of.column}", of.data.public_size
-        check_confidence(title, confidence)
+    def asked(self, of: ColumnOf, name: str, confidence: float) -> OneSum[Estimate]:
+        """The sums, and how the figure is read off their release."""
+        title, size = f"{name} of {of.column}", None if of.groups is not None else of.data.public_size
         question = moments_of(of.data.schema, of.column, self.degree, size is not None)
-        return self.estimate(of, title, asked(of.data, question, budget, title, key), size, confidence)
-
-    def grouped(
-        self, of: ColumnOf, name: str, groups: Groups, budget: Budget, key: str | None, confidence: float
-    ) -> Table:
-        """The same for every group, whose size is never public."""
-        title = f"{name} of {of.column}"
-        check_confidence(title, confidence)
-        question = moments_of(of.data.schema, of.column, self.degree, False)
-        return groups.table(title, question, lambda one: self.estimate(of, title, one, None, confidence), budget, key)
-
-    def estimate(self, of: ColumnOf, title: str, released: Released, size: int | None, confidence: float) -> Estimate:
-        """The figure in a release of its sums, about this public number of records."""
         number = of.data.schema.number(of.column)
+        return OneSum(of, title, question, partial(self.estimate, title, number, size, confidence))
+
+    def estimate(self, title: str, number: Number, size: int | None, confidence: float, released: Released) -> Estimate:
+        """The figure in a release of its sums, about this public number of records."""
         moments = Moments(released.values, number, size)
         bend = 0.0 if size is not None else 1 / moments._number
         found = dataclasses.replace(self.figure(moments), bend=bend)

@@ -7,19 +7,14 @@ from typing import Any, Unpack, overload
 
 import numpy as np
 
-from discreet.core.budget import Budget
-from discreet.core.parameters import checked
-from discreet.questions.columns.count import count_of
-from discreet.questions.tables.cells import Edges
-from discreet.releases.ask import Released, asked
+from discreet.questions.columns.total import count_of
+from discreet.releases.ask import OneSum, Released
 from discreet.releases.estimate import Estimate
 from discreet.releases.figure import Figure, Sampling
-from discreet.releases.groups import By, Groups
-from discreet.releases.release import check_confidence
+from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE, whole_half_width
+from discreet.releases.statistic import Options, RecordsOf, statistic
 from discreet.releases.table import Table
-from discreet.statistics.moments.mean import Options
-from discreet.trust.as_private import Bounds, as_private, rows_alone
 from discreet.trust.private_data import PrivateData
 
 
@@ -27,27 +22,14 @@ from discreet.trust.private_data import PrivateData
 def count(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
 @overload
 def count(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
-@checked
+@statistic()
 def count(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    where: str | None = None,
-    by: By | None = None,
-    edges: Edges | None = None,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate | Table:
+    records: RecordsOf, column: str | None = None, *, confidence: float = CONFIDENCE, population: bool = False
+) -> OneSum[Estimate]:
     """Release how many records there are, or how many have a value in a column.
 
     Parameters
     ----------
-    data, where, by, edges, confidence, epsilon, delta, key
-        Public, except for the data. As for `mean`.
     column : str, optional
         Public. A numeric column, or one with public categories. All records are counted where none is given, except of
         an array with one column.
@@ -79,18 +61,16 @@ def count(
     >>> count(people, by=["sex", "age"], edges=[0, 18, 90], bounds=described).labels["age"]
     ('[0, 18)', '[18, 90]', '[0, 18)', '[18, 90]')
     """
-    budget = Budget(epsilon, delta)
-    everybody = bounds is None and column is None and where is None and by is None
-    private = rows_alone(data, budget) if everybody else as_private(data, budget, bounds, column, where)
-    if column is None and not everybody and len(private.schema.columns) == 1 and not isinstance(data, PrivateData):
-        (column,) = private.schema.columns
+    everybody = column is None and records.everybody
+    of = records.counted() if everybody else records.opened(column)
+    if column is None and not everybody and len(of.schema.columns) == 1 and not isinstance(records.data, PrivateData):
+        (column,) = of.schema.columns
     name = f"count of {'records' if column is None else column}"
-    check_confidence(name, confidence)
-    question = count_of(private.schema, column)
-    groups = Groups.wanted(private, by, edges)
-    if groups is None:
-        return _estimate(name, asked(private, question, budget, name, key), private.public_size, confidence, population)
-    return groups.table(name, question, lambda one: _estimate(name, one, None, confidence, population), budget, key)
+
+    def read(released: Released) -> Estimate:
+        return _estimate(name, released, of.size, confidence, population)
+
+    return OneSum(of, name, count_of(of.schema, column), read)
 
 
 def _estimate(name: str, released: Released, size: int | None, confidence: float, population: bool) -> Estimate:

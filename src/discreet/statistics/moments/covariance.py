@@ -5,44 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
-from discreet.releases.ask import columns_of
-from discreet.releases.release import check_confidence
+from discreet.releases.ask import ColumnsOf, OneSum
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import Options, statistic
 from discreet.statistics.moments.pair_table import PairTable
-from discreet.statistics.moments.products import products
-from discreet.trust.as_private import Bounds
+from discreet.statistics.moments.products import Products, products
 
 
-@checked
+@overload
 def covariance(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
+    by: None = None,
     radius: float | None = None,
-    population: bool = False,
-    confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    key: str | None = None,
-) -> PairTable:
+    **options: Unpack[Options],
+) -> PairTable: ...
+@overload
+def covariance(
+    data: Any, columns: Sequence[str] | None = None, *, by: By, radius: float | None = None, **options: Unpack[Options]
+) -> GroupedResults[PairTable]: ...
+@statistic(delta=1e-6)
+def covariance(
+    of: ColumnsOf, *, radius: float | None = None, confidence: float = CONFIDENCE, population: bool = False
+) -> OneSum[PairTable]:
     """Release the covariance of each pair of columns.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records. One with a missing value in any of the columns counts for nothing.
-    columns : sequence of str, optional
-        Public. Numeric columns; all of them where not given.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     radius : float, optional
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]; the covariances are
         those of the shrunk records. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
@@ -52,12 +48,6 @@ def covariance(
         tails take many records. These moments add 4 to 7 % to Gaussian noise, and 10 to 35 % to Laplace noise. Where
         noise hides them, intervals are wide enough for what they may be, and cover up to 99 % instead of 95 %. The sums
         are divided by the number of records less one.
-    confidence : float
-        Public. Of each interval.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
@@ -76,49 +66,30 @@ def covariance(
     array([[ 0.33, -0.33],
            [-0.33,  0.33]])
     """
-    budget = Budget(epsilon, delta)
-    check_confidence("covariance", confidence)
-    of = columns_of("covariance", data, columns, bounds, budget)
-    names = of.columns
-    found = products(f"covariance of {', '.join(names)}", of.data, names, radius, population, budget, key)
-    figure = found.sampled_covariance if population else found.covariance
-    values, errors, halves = np.zeros((3, len(names), len(names)))
-    counted = found.counted(confidence)
-    for i, j in combinations_with_replacement(range(len(names)), 2):
-        one = figure(i, j)
-        values[i, j] = values[j, i] = min(max(one.value, -1.0), 1.0)
-        errors[i, j] = errors[j, i] = one.standard_error(found.spread) if counted else math.inf
-        half = one.half_width(found.spread, confidence) if counted else 2.0
-        halves[i, j] = halves[j, i] = min(half, 1 + abs(values[i, j]))
-    units = np.array([0.5 * column.upper - 0.5 * column.lower for column in map(of.data.schema.number, names)])
-    both = np.outer(units, units)
-    return PairTable(
-        name="covariance",
-        columns=names,
-        values=both * values,
-        standard_error=both * errors,
-        low=both * (values - halves),
-        high=both * (values + halves),
-        units=units,
-        confidence=confidence,
-        population=population,
-        receipt=found.receipt,
-    )
+
+    def read(found: Products) -> PairTable:
+        return _covariances(found, of, confidence, population)
+
+    return products(of, "covariance", radius, population, read)
 
 
-@checked
+@overload
 def correlation(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
+    by: None = None,
     radius: float | None = None,
-    population: bool = False,
-    confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    key: str | None = None,
-) -> PairTable:
+    **options: Unpack[Options],
+) -> PairTable: ...
+@overload
+def correlation(
+    data: Any, columns: Sequence[str] | None = None, *, by: By, radius: float | None = None, **options: Unpack[Options]
+) -> GroupedResults[PairTable]: ...
+@statistic(like=covariance, delta=1e-6)
+def correlation(
+    of: ColumnsOf, *, radius: float | None = None, confidence: float = CONFIDENCE, population: bool = False
+) -> OneSum[PairTable]:
     """Release the correlation of each pair of columns.
 
     Where a column's variance may be nothing but noise, so may its correlations: they are then given as 0 ± 1, which is
@@ -126,8 +97,6 @@ def correlation(
 
     Parameters
     ----------
-    data, bounds, radius, population, confidence, epsilon, delta, key
-        Public, except for the data. As for `covariance`.
     columns : sequence of str, optional
         Public. Two numeric columns or more; all of them where not given. Those of an array are x0, x1, ...
 
@@ -148,13 +117,45 @@ def correlation(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    budget = Budget(epsilon, delta)
-    check_confidence("correlation", confidence)
-    of = columns_of("correlation", data, columns, bounds, budget)
+    if len(of.columns) < 2:
+        raise ParameterError("correlation", f"the columns are {', '.join(of.columns)}", "Name two or more.")
+
+    def read(found: Products) -> PairTable:
+        return _correlations(found, of.columns, confidence, population)
+
+    return products(of, "correlation", radius, population, read)
+
+
+def _covariances(found: Products, of: ColumnsOf, confidence: float, population: bool) -> PairTable:
+    """The matrix of covariances in released moments: post-processing."""
     names = of.columns
-    if len(names) < 2:
-        raise ParameterError("correlation", f"the columns are {', '.join(names)}", "Name two or more.")
-    found = products(f"correlation of {', '.join(names)}", of.data, names, radius, population, budget, key)
+    figure = found.sampled_covariance if population else found.covariance
+    values, errors, halves = np.zeros((3, len(names), len(names)))
+    counted = found.counted(confidence)
+    for i, j in combinations_with_replacement(range(len(names)), 2):
+        one = figure(i, j)
+        values[i, j] = values[j, i] = min(max(one.value, -1.0), 1.0)
+        errors[i, j] = errors[j, i] = one.standard_error(found.spread) if counted else math.inf
+        half = one.half_width(found.spread, confidence) if counted else 2.0
+        halves[i, j] = halves[j, i] = min(half, 1 + abs(values[i, j]))
+    units = np.array([0.5 * column.upper - 0.5 * column.lower for column in map(of.schema.number, names)])
+    both = np.outer(units, units)
+    return PairTable(
+        name="covariance",
+        columns=names,
+        values=both * values,
+        standard_error=both * errors,
+        low=both * (values - halves),
+        high=both * (values + halves),
+        units=units,
+        confidence=confidence,
+        population=population,
+        receipt=found.receipt,
+    )
+
+
+def _correlations(found: Products, names: tuple[str, ...], confidence: float, population: bool) -> PairTable:
+    """The matrix of correlations in released moments: post-processing."""
     figure = found.sampled_correlation if population else found.correlation
     sure = [found.sure(i, confidence) for i in range(len(names))]
     values, halves = np.eye(len(names)), 1 - np.eye(len(names))

@@ -9,43 +9,36 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import asked
 from discreet.releases.columns import Series
 from discreet.releases.groups import By, Groups
-from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
 from discreet.releases.table import Table
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Number
 from discreet.statistics.moments.column_moments import Moments
-from discreet.trust.as_private import Bounds, as_private
 
 SHARES = 64  # places between the bounds at which the error of a mean is tabulated
 
 
-@checked
+@statistic(no_by="it is asked of groups alone")
 def grouped(
-    data: Any,
+    records: RecordsOf,
     column: str,
     *,
     by: By,
     edges: Edges | None = None,
-    bounds: Bounds | None = None,
-    where: str | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> Table:
     """Release count, sum and mean of a column in every group.
 
@@ -55,19 +48,14 @@ def grouped(
         The records.
     column : str
         Public. A numeric column.
-    by, edges, where
-        Public. Which columns make the groups, and which records are meant; as for `mean`.
     bounds : Schema, optional
         Public. For a data frame: its bounds and categories.
     population : bool
         Public. Whether the intervals are for what samples like this one are expected to have, whose records come
         independently: count and sum, and the mean of the population. Else they are for these data. The sums that show
         the sampling error add up to an eighth to the noise.
-    epsilon, delta : float
-        Public. What all of this may cost together. With delta 0 the noise is Laplace; else whichever of Laplace and
-        Gaussian is less.
-    confidence, key
-        Public. As for `mean`.
+    confidence : float
+        Public. Of each interval.
 
     Returns
     -------
@@ -92,13 +80,11 @@ def grouped(
     >>> bool(found["mean"].values[0] < 50 < found["mean"].values[1])
     True
     """
-    budget = Budget(epsilon, delta)
-    private, degree = as_private(data, budget, bounds, where=where), 2 if population else 1
-    number, groups = private.schema.number(column), Groups.of(private, by, edges)
+    of, degree = records.opened(), 2 if population else 1
+    number, groups = of.schema.number(column), Groups.of(of.data, by, edges)
     title = f"{column} by {groups.title}"
-    check_confidence(title, confidence)
-    question = groups.question(moments_of(private.schema, column, degree, False))
-    released = asked(private, question, budget, title, key)
+    question = groups.question(moments_of(of.schema, column, degree, False))
+    released = asked(of.data, question, of.budget, title, of.key)
     masses = released.values.reshape(groups.domain.size, degree + 1)
     count, total, mean = (_sampled if population else _exact)(masses, number, released.spread, confidence)
     kind = number if isinstance(number, Temporal) else None

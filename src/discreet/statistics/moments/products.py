@@ -9,16 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bound import Norm
-from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.pair_moments import PairMoments, pair_moments_of
 from discreet.questions.vectors.second_moments import second_moments_of
-from discreet.releases.ask import Released, asked
+from discreet.releases.ask import ColumnsOf, OneSum, Released, Result
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.spread import Spread
-from discreet.trust.private_data import PrivateData
 
 UNSURE = 2.0  # error bars from zero: a number or a variance that is nearer may be nothing but noise
 HEAVY = 30.0  # times the sampling variance of normal records: more takes clear evidence
@@ -139,7 +137,6 @@ class Products:
 
     @property
     def receipt(self) -> Receipt:
-        """What it cost."""
         return self.released.receipt
 
     def covariance(self, i: int, j: int) -> Figure:
@@ -221,22 +218,24 @@ def _sampling(varies: Figure, most: float, number: float) -> Sampling:
 
 
 def products(
-    title: str,
-    data: PrivateData,
-    names: tuple[str, ...],
-    radius: float | None,
-    population: bool,
-    budget: Budget,
-    key: str | None,
-) -> Products:
-    """Pay for the moments of these columns, up to the second for these data or to the fourth for a population."""
+    of: ColumnsOf, what: str, radius: float | None, population: bool, read: Callable[[Products], Result]
+) -> OneSum[Result]:
+    """What is read off the moments of columns, up to the second for these data or to the fourth for a population."""
+    names, title = of.columns, f"{what} of {', '.join(of.columns)}"
     radius = math.sqrt(len(names)) if radius is None else radius
-    coordinates = Coordinates.of(data.schema, names, radius)
-    if not population:
-        question = second_moments_of(data.schema, names, radius)
-        released = asked(data, question, budget, title, key)
-        return Products(PairMoments.of_second(released.values, coordinates), released)
-    norm: Norm = "l2" if budget.delta > 0 else "l1"
-    question = pair_moments_of(data.schema, names, radius, norm)
-    released = asked(data, question, budget, title, key)
-    return Products(PairMoments.of_fourth(released.values, coordinates, norm), released)
+    coordinates, norm = Coordinates.of(of.schema, names, radius), _norm(of)
+
+    def second(released: Released) -> Result:
+        return read(Products(PairMoments.of_second(released.values, coordinates), released))
+
+    def fourth(released: Released) -> Result:
+        return read(Products(PairMoments.of_fourth(released.values, coordinates, norm), released))
+
+    if population:
+        return OneSum(of, title, pair_moments_of(of.schema, names, radius, norm), fourth)
+    return OneSum(of, title, second_moments_of(of.schema, names, radius), second)
+
+
+def _norm(of: ColumnsOf) -> Norm:
+    """In which moments up to the fourth are bounded: that of the noise that the budget allows."""
+    return "l2" if of.budget.delta > 0 else "l1"

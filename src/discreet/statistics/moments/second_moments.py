@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.releases.ask import columns_of
+from discreet.releases.ask import ColumnsOf, OneSum
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of
-from discreet.releases.release import check_confidence
+from discreet.releases.groups import By, GroupedResults
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import Options, statistic
 from discreet.releases.table import Tabular
-from discreet.statistics.moments.products import products
-from discreet.trust.as_private import Bounds
+from discreet.statistics.moments.covariance import covariance
+from discreet.statistics.moments.products import Products, products
 
 SHOWN = 8  # columns of a matrix, when it is printed
 
@@ -57,28 +56,27 @@ class SecondMoments(Tabular):
         return columns if len(self.columns) <= SHOWN else Columns(columns.labels, columns.series[:1])
 
 
-@checked
+@overload
 def second_moments(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
+    by: None = None,
     radius: float | None = None,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    key: str | None = None,
-) -> SecondMoments:
+    **options: Unpack[Options],
+) -> SecondMoments: ...
+@overload
+def second_moments(
+    data: Any, columns: Sequence[str] | None = None, *, by: By, radius: float | None = None, **options: Unpack[Options]
+) -> GroupedResults[SecondMoments]: ...
+@statistic(like=covariance, delta=1e-6)
+def second_moments(
+    of: ColumnsOf, *, radius: float | None = None, confidence: float = CONFIDENCE, population: bool = False
+) -> OneSum[SecondMoments]:
     """Release the number of records, the mean of each column and the mean product of each pair of columns.
 
     Parameters
     ----------
-    data, columns, bounds, confidence, epsilon, delta, key
-        Public, except for the data. As for `covariance`.
-    radius : float, optional
-        Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]. The noise grows with
-        its square. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
     population : bool
         Public. Whether the intervals are for the expected number of records in samples like this one and for the means
         of the population, from which records were drawn independently. Else they are for these data.
@@ -101,29 +99,27 @@ def second_moments(
     array([[0.33, 0.  ],
            [0.  , 0.33]])
     """
-    budget, purpose = Budget(epsilon, delta), "second moments"
-    check_confidence(purpose, confidence)
-    of = columns_of(purpose, data, columns, bounds, budget)
     names = of.columns
-    radius = math.sqrt(len(names)) if radius is None else radius
-    coordinates = Coordinates.of(of.data.schema, names, radius)
-    name = f"{purpose} of {', '.join(names)}"
-    found = products(name, of.data, names, radius, False, budget, key)
-    count = (found.sampled_count if population else found.count)()
-    mean_of = found.sampled_mean if population else found.mean
-    figures = [mean_of(i) for i in range(len(names))]
-    moments = np.clip(found.moments.second / max(count.value, 1.0), -1.0, 1.0)
-    moments[0, 0] = 1.0
-    own, half = coordinates.back(moments), coordinates.half[:, 0]
-    widths = np.minimum([one.half_width(found.spread, confidence) for one in figures], 2.0)
-    errors = np.array([one.standard_error(found.spread) for one in figures])
-    return SecondMoments(
-        name=name,
-        columns=names,
-        count=estimate_of("number of records", count, found.released, confidence),
-        means=Series.around("mean", own[0, 1:], half * widths, half * errors),
-        matrix=own[1:, 1:],
-        confidence=confidence,
-        population=population,
-        receipt=found.receipt,
-    )
+    coordinates = Coordinates.of(of.schema, names, math.sqrt(len(names)) if radius is None else radius)
+
+    def read(found: Products) -> SecondMoments:
+        count = (found.sampled_count if population else found.count)()
+        mean_of = found.sampled_mean if population else found.mean
+        figures = [mean_of(i) for i in range(len(names))]
+        moments = np.clip(found.moments.second / max(count.value, 1.0), -1.0, 1.0)
+        moments[0, 0] = 1.0
+        own, half = coordinates.back(moments), coordinates.half[:, 0]
+        widths = np.minimum([one.half_width(found.spread, confidence) for one in figures], 2.0)
+        errors = np.array([one.standard_error(found.spread) for one in figures])
+        return SecondMoments(
+            name=f"second moments of {', '.join(names)}",
+            columns=names,
+            count=estimate_of("number of records", count, found.released, confidence),
+            means=Series.around("mean", own[0, 1:], half * widths, half * errors),
+            matrix=own[1:, 1:],
+            confidence=confidence,
+            population=population,
+            receipt=found.receipt,
+        )
+
+    return products(of, "second moments", radius, False, read)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.receipt import Receipt
-from discreet.questions.columns.moments import moments_of
-from discreet.questions.columns.squared_deviations import squared_deviations_of, squares_between
+from discreet.questions.columns.moments import moments_of, squared_deviations_of, squares_between
 from discreet.releases.ask import ColumnOf
 from discreet.releases.figure import Figure
 from discreet.releases.joint_plan import JointPlan, priced

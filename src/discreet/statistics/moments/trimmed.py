@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -13,22 +13,21 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
-from discreet.questions.columns.cuts import trimmed_of, winsorized_of
+from discreet.questions.columns.total import trimmed_of, winsorized_of
 from discreet.questions.question import BoundedSum
-from discreet.releases.ask import ColumnOf, Released, column_of
+from discreet.releases.ask import ColumnOf, Released
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.joint_plan import JointPlan, priced
 from discreet.releases.least_noise import least_noise
-from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, spread
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.schema.schema import Number
 from discreet.statistics.ranks.quantile_request import QuantileRequest
-from discreet.trust.as_private import Bounds
 
 CUTS = 0.5  # what the cuts get of the price; the mean gets the rest
+CUT_FIRST = "the mean of each group would be asked between cuts of its own, which are found first"
 GRAIN = 2.0**-20  # of the bounds' distance: cuts are no closer
 
 
@@ -51,18 +50,14 @@ class CutEstimate(Estimate):
         return Columns({}, (*super().tabulated().series, *cuts))
 
 
-@checked
+@statistic(no_by=CUT_FIRST)
 def winsorized_mean(
-    data: Any,
-    column: str | None = None,
+    of: ColumnOf,
     *,
     trim: float = 0.05,
-    bounds: Bounds | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> CutEstimate:
     """Release the mean of a column whose extreme values are moved to private quantiles.
 
@@ -71,18 +66,12 @@ def winsorized_mean(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
     trim : float
         Public. The share of values at each end that are moved, below one half.
     population : bool
         Public. Whether the interval is for the population that the records are a sample of, between these cuts. Its
         sampling error is bounded by that of values at the cuts, so it holds more often than it says. Else it is for
         these data, between these cuts, and holds the noise alone.
-    epsilon, delta : float
-        Public. What the cuts and the mean may cost together.
-    column, bounds, confidence, key
-        Public. As for `mean`.
 
     Returns
     -------
@@ -99,34 +88,22 @@ def winsorized_mean(
     >>> bool(abs(found.value - 50) < 2)
     True
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    return _between_cuts(
-        of, trim, winsorized_of, f"winsorized mean of {of.column}", budget, key, confidence, population
-    )
+    return _between_cuts(of, trim, winsorized_of, f"winsorized mean of {of.column}", confidence, population)
 
 
-@checked
+@statistic(like=winsorized_mean, no_by=CUT_FIRST)
 def trimmed_mean(
-    data: Any,
-    column: str | None = None,
+    of: ColumnOf,
     *,
     trim: float = 0.05,
-    bounds: Bounds | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> CutEstimate:
     """Release the mean of the values of a column that are between two private quantiles.
 
     Parameters
     ----------
-    data, population, epsilon, delta
-        Public, except for the data. As for `winsorized_mean`.
-    column, bounds, confidence, key
-        Public. As for `mean`.
     trim : float
         Public. The share of values at each end that are left out, below one half.
 
@@ -145,9 +122,7 @@ def trimmed_mean(
     >>> bool(abs(found.value - 50) < 2)
     True
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    return _between_cuts(of, trim, trimmed_of, f"trimmed mean of {of.column}", budget, key, confidence, population)
+    return _between_cuts(of, trim, trimmed_of, f"trimmed mean of {of.column}", confidence, population)
 
 
 def _between_cuts(
@@ -155,22 +130,19 @@ def _between_cuts(
     trim: float,
     question_of: Callable[..., BoundedSum],
     name: str,
-    budget: Budget,
-    key: str | None,
     confidence: float,
     population: bool,
 ) -> CutEstimate:
     """Pay for cuts and a mean, find the cuts, and release the mean between them."""
-    check_confidence(name, confidence)
     if not 0 < trim < 0.5:
         raise ParameterError(name, f"trim is {trim}", "Give a share above 0 and below one half.", trim=trim)
-    schema, ends = of.data.schema, of.data.schema.number(of.column)
-    way = QuantileRequest(of, (trim, 1 - trim), None, False, None, budget).way
+    schema, ends, budget = of.schema, of.schema.number(of.column), of.budget
+    way = QuantileRequest(of, (trim, 1 - trim), None, False, None).way
     whole = question_of(schema, of.column, ends.lower, ends.upper)
     noise = least_noise(of.data, whole, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
     parts = (*(priced(part, CUTS) for part in way.parts), priced(noise, 1 / budget.epsilon))
     plan = calibrate(JointPlan(parts), budget)
-    with of.data.permit(plan.event, name, key=key) as permit:
+    with of.data.permit(plan.event, name, key=of.key) as permit:
         cuts = _apart(way.found(permit, plan.mechanisms[:-1]).values, ends)
         question = question_of(schema, of.column, cuts.lower, cuts.upper)
         sums = permit.ask(question, plan.mechanisms[-1])

@@ -6,20 +6,14 @@ import dataclasses
 import math
 from typing import Any, Unpack, overload
 
-from discreet.core.budget import Budget
-from discreet.core.parameters import checked
-from discreet.questions.columns.moments import moments_of
-from discreet.questions.tables.cells import Edges
-from discreet.releases.ask import ColumnOf, Released, column_of
+from discreet.releases.ask import ColumnOf, OneSum
 from discreet.releases.estimate import Estimate
-from discreet.releases.groups import By, Groups
-from discreet.releases.release import check_confidence
+from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import Options, statistic
 from discreet.releases.table import Table
 from discreet.statistics.moments.column_moments import SAMPLED_VARIANCE, VARIANCE
-from discreet.statistics.moments.mean import Options
 from discreet.statistics.moments.squared_deviations import centre_share, squared_deviations
-from discreet.trust.as_private import Bounds
 
 LARGEST = 0.2  # share of the budget that a centre is worth, measured at every mean
 
@@ -28,27 +22,12 @@ LARGEST = 0.2  # share of the budget that a centre is worth, measured at every m
 def variance(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
 @overload
 def variance(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
-@checked
-def variance(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    where: str | None = None,
-    by: By | None = None,
-    edges: Edges | None = None,
-    population: bool = False,
-    confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate | Table:
+@statistic()
+def variance(of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False) -> OneSum[Estimate] | Estimate:
     """Release the variance of a column.
 
     Parameters
     ----------
-    data, column, bounds, where, by, edges, confidence, epsilon, delta, key
-        Public, except for the data. As for `mean`.
     population : bool
         Public. Whether it is the variance of the population that the records are a sample of, drawn independently: the
         sum of squares is divided by one less than the number of values, and the interval holds sampling error and
@@ -74,26 +53,16 @@ def variance(
     >>> found.name, round(found.value)
     ('variance of value', 8)
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget, where)
-    groups = Groups.wanted(of.data, by, edges)
-    if groups is not None:
-        moment = SAMPLED_VARIANCE if population else VARIANCE
-        return moment.grouped(of, "variance", groups, budget, key, confidence)
-    return released_variance(of, "variance", population, budget, key, confidence)
+    return asked_variance(of, "variance", confidence, population)
 
 
-def released_variance(
-    of: ColumnOf, name: str, population: bool, budget: Budget, key: str | None, confidence: float
-) -> Estimate:
+def asked_variance(of: ColumnOf, name: str, confidence: float, population: bool) -> OneSum[Estimate] | Estimate:
     """The variance of a column, from whichever release has less noise: what decides is public."""
-    size = of.data.public_size
+    size, budget = of.size, of.budget
     if size is None or centre_share(of, size, budget) > LARGEST:
-        moment = SAMPLED_VARIANCE if population else VARIANCE
-        return moment.released(of, name, budget, key, confidence)
-    title, number = f"{name} of {of.column}", of.data.schema.number(of.column)
-    check_confidence(title, confidence)
-    found = squared_deviations(of, size, 2 if population else 1, title, budget, key)
+        return (SAMPLED_VARIANCE if population else VARIANCE).asked(of, name, confidence)
+    title, number = f"{name} of {of.column}", of.schema.number(of.column)
+    found = squared_deviations(of, size, 2 if population else 1, title, budget, of.key)
     most = (number.upper - number.lower) ** 2 / 4
     return Estimate.around(
         title,
@@ -112,32 +81,14 @@ def standard_deviation(
 ) -> Estimate: ...
 @overload
 def standard_deviation(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
-@checked
+@statistic(like=variance)
 def standard_deviation(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    where: str | None = None,
-    by: By | None = None,
-    edges: Edges | None = None,
-    population: bool = False,
-    confidence: float = CONFIDENCE,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate | Table:
+    of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False
+) -> OneSum[Estimate] | Estimate:
     """Release the standard deviation of a column: the root of its private variance.
 
     Noise is added to the variance, never to its root: one record moves a variance by a share of about 1/n of the
     squared width of the bounds, but a standard deviation by as much as 1/sqrt(n) of the width.
-
-    Parameters
-    ----------
-    data, column, bounds, where, by, edges, confidence, epsilon, delta, key
-        Public, except for the data. As for `mean`.
-    population : bool
-        Public. As for `variance`.
 
     Returns
     -------
@@ -155,25 +106,10 @@ def standard_deviation(
     >>> found.name, round(found.value, 1)
     ('standard deviation of value', 2.9)
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget, where)
-    groups = Groups.wanted(of.data, by, edges)
-    if groups is not None:
-        return _grouped_roots(of, groups, population, budget, key, confidence)
-    return root(released_variance(of, "standard deviation", population, budget, key, confidence))
-
-
-def _grouped_roots(
-    of: ColumnOf, groups: Groups, population: bool, budget: Budget, key: str | None, confidence: float
-) -> Table:
-    moment, title = SAMPLED_VARIANCE if population else VARIANCE, f"standard deviation of {of.column}"
-    check_confidence(title, confidence)
-    question = moments_of(of.data.schema, of.column, moment.degree, False)
-
-    def estimate(released: Released) -> Estimate:
-        return root(moment.estimate(of, title, released, None, confidence))
-
-    return groups.table(title, question, estimate, budget, key)
+    square = asked_variance(of, "standard deviation", confidence, population)
+    if isinstance(square, Estimate):
+        return root(square)
+    return dataclasses.replace(square, read=lambda released: root(square.read(released)))
 
 
 def root(square: Estimate) -> Estimate:

@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.budget import Budget
 from discreet.core.checks import check_size, check_whole
-from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
-from discreet.questions.vectors.coordinate_records import CoordinateRecords, complete_count_of
-from discreet.releases.ask import columns_of
+from discreet.questions.vectors.directed_products import CoordinateRecords, complete_count_of
+from discreet.releases.ask import ColumnsOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan
-from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, spread
+from discreet.releases.statistic import OfTheseData, Refusal, statistic
+from discreet.statistics.moments.covariance import covariance
 from discreet.statistics.moments.sketched_variances import SketchedVariances
-from discreet.trust.as_private import Bounds
 
 LEAST, MOST, MOST_NUMBERS = 3, 2**20, 2**27  # projections, and numbers in all of them
 COUNT = 5.0  # the noise on the number of records, in units of what the whole budget would pay for
 SLOPES = "the sketch has no fourth moments, which the sampling error of a variance depends on"
 
 
-@checked
+@statistic(
+    like=covariance,
+    delta=1e-6,
+    no_by="a projection is one of all records together",
+    no_population=Refusal(SLOPES, "Ask for `covariance`, which has such intervals."),
+    needs_delta=Refusal("projections are not private without a delta", "Give one, or ask `covariance`."),
+    curator="the regularisation hides one row in the projections of all",
+)
 def variance_sketch(
-    data: Any,
-    columns: Sequence[str] | None = None,
+    of: ColumnsOf,
     *,
-    bounds: Bounds | None = None,
     radius: float | None = None,
     projections: int = 1000,
     confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    key: str | None = None,
+    **_: Unpack[OfTheseData],
 ) -> SketchedVariances:
     """Release random projections of the records, from which the variance of any weighted sum of columns is estimated.
 
@@ -53,18 +51,8 @@ def variance_sketch(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records, behind a curator. One with a missing value in any of the columns counts for nothing.
-    columns, bounds, radius, epsilon, key
-        Public. As for `covariance`.
     projections : int
         Public. How many: time and memory grow with it. At least 3.
-    confidence : float
-        Public. Of each interval.
-    population : bool
-        Public. An interval for a population is refused: the sketch has no fourth moments.
-    delta : float
-        Public. Above zero.
 
     Returns
     -------
@@ -86,23 +74,16 @@ def variance_sketch(
     >>> bool(np.linalg.eigvalsh(found.covariance()).min() > -1e-12)
     True
     """
-    budget, purpose = Budget(epsilon, delta), "variance sketch"
-    check_confidence(purpose, confidence)
-    of = columns_of(purpose, data, columns, bounds, budget)
-    of.data.check_curated(purpose)
-    check_population(purpose, population, SLOPES, "Ask for `covariance`, which has such intervals.")
-    check_whole(purpose, "projections", projections, LEAST, MOST)
-    check_size(purpose, (1 + len(of.columns)) * int(projections), MOST_NUMBERS)
-    if delta == 0:
-        raise ParameterError(purpose, "projections are not private without a delta", "Give one, or ask `covariance`.")
+    check_whole("variance sketch", "projections", projections, LEAST, MOST)
+    check_size("variance sketch", (1 + len(of.columns)) * int(projections), MOST_NUMBERS)
     names, neighbors, rows = of.columns, of.data.neighbors, of.data.unit.rows
-    records = CoordinateRecords(of.data.schema, names, math.sqrt(len(names)) if radius is None else radius)
+    records = CoordinateRecords(of.schema, names, math.sqrt(len(names)) if radius is None else radius)
     plain = JohnsonLindenstrauss(1.0, int(projections), records.longest, rows, neighbors)
-    share = COUNT * calibrate(Gaussian(), budget).multiplier / calibrate(plain, budget).multiplier
-    plan = calibrate(JointPlan((plain, Gaussian(share))), budget)
+    share = COUNT * calibrate(Gaussian(), of.budget).multiplier / calibrate(plain, of.budget).multiplier
+    plan = calibrate(JointPlan((plain, Gaussian(share))), of.budget)
     sketch, noise = plan.mechanisms
-    counted, name = complete_count_of(of.data.schema, names), f"{purpose} of {', '.join(names)}"
-    with of.data.permit(plan.event, name, key=key) as permit:
+    counted, name = complete_count_of(of.schema, names), f"variance sketch of {', '.join(names)}"
+    with of.data.permit(plan.event, name, key=of.key) as permit:
         vectors = np.asarray(permit.ask(records, sketch))
         number = float(permit.ask(counted, noise)[0])
     off = spread(of.data, counted, noise)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack, overload
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
-from discreet.questions.columns.magnitudes import magnitude_edges, magnitudes_of
-from discreet.releases.ask import asked, column_of
+from discreet.questions.columns.column_cells import magnitude_edges, magnitudes_of
+from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate
-from discreet.releases.release import Release, check_confidence, check_population
+from discreet.releases.groups import By, GroupedResults
+from discreet.releases.release import Release
 from discreet.releases.spread import CONFIDENCE, whole_half_width
+from discreet.releases.statistic import Options, Refusal, statistic
 from discreet.schema.schema import Number
-from discreet.trust.as_private import Bounds
-from discreet.trust.private_data import PrivateData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +50,6 @@ class FoundBounds(Release):
 
     @property
     def values(self) -> Array:
-        """Both bounds."""
         return np.array([self.lower, self.upper])
 
     @property
@@ -73,19 +70,20 @@ class FoundBounds(Release):
         ax.set_xlabel(self.name)
 
 
-@checked
+@overload
 def bounds(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    least: float | None = None,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 0.1,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> FoundBounds:
+    data: Any, column: str | None = None, *, by: None = None, least: float | None = None, **options: Unpack[Options]
+) -> FoundBounds: ...
+@overload
+def bounds(
+    data: Any, column: str | None = None, *, by: By, least: float | None = None, **options: Unpack[Options]
+) -> GroupedResults[FoundBounds]: ...
+@statistic(
+    epsilon=0.1,
+    bounds=WIDEST,
+    no_population=Refusal("bounds are chosen for these data", "Ask for quantiles with population=True."),
+)
+def bounds(of: ColumnOf, *, least: float | None = None, confidence: float = CONFIDENCE) -> OneSum[FoundBounds]:
     """Find bounds that hold nearly all values of a column, from bounds that are far too wide.
 
     Values are counted by sign and size, from one power of two to the next, with noise. The bounds are the ends of the
@@ -93,8 +91,6 @@ def bounds(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
     column : str, optional
         Public. The column, for private data: its schema may have bounds as wide as anybody can think of.
     bounds : (float, float) or Schema, optional
@@ -103,10 +99,6 @@ def bounds(
         Public. The least size that is distinguished from zero; 2**-100 times the greatest where not given.
     confidence : float
         Public. Of the interval for the number of values outside.
-    population : bool
-        Public. The interval is for these data; one for a population is refused.
-    epsilon, delta, key
-        Public. As for `mean`.
 
     Returns
     -------
@@ -125,30 +117,30 @@ def bounds(
     >>> bool(found.lower <= 8192 and found.number.upper >= 65536)
     True
     """
-    budget = Budget(epsilon, delta)
-    wide = WIDEST if bounds is None and not isinstance(data, PrivateData) else bounds
-    of = column_of(data, column, wide, budget)
-    number, name = of.data.schema.number(of.column), f"bounds of {of.column}"
-    check_confidence(name, confidence)
-    check_population(name, population, "bounds are chosen for these data", "Ask for quantiles with population=True.")
+    number = of.schema.number(of.column)
     largest = max(abs(number.lower), abs(number.upper))
     smallest = largest * 2.0**-OCTAVES if least is None else float(least)
     edges = magnitude_edges(number, smallest)
-    question = magnitudes_of(of.data.schema, of.column, smallest)
-    released = asked(of.data, question, budget, name, key)
+    question = magnitudes_of(of.schema, of.column, smallest)
+    return OneSum(
+        of, f"bounds of {of.column}", question, lambda released: _found(of.column, edges, released, confidence)
+    )
+
+
+def _found(column: str, edges: Array, released: Released, confidence: float) -> FoundBounds:
+    """The ends of the outermost cells that noise alone does not fill: post-processing."""
     noise = released.spread.half_width([1.0], 1 - 2 * RISK / (len(edges) - 1))
     full = np.flatnonzero(released.values > noise)
     first, last = (int(full[0]), int(full[-1])) if len(full) else (0, len(edges) - 2)
     beyond = np.ones(len(edges) - 1)
     beyond[first : last + 1] = 0.0
-    outside = max(0.0, float(released.values @ beyond))
     return FoundBounds(
-        name=name,
+        name=f"bounds of {column}",
         lower=float(edges[first]),
         upper=float(edges[last + 1]),
         outside=Estimate.around(
-            f"values of {of.column} outside",
-            outside,
+            f"values of {column} outside",
+            max(0.0, float(released.values @ beyond)),
             whole_half_width(released.spread, beyond, confidence),
             standard_error=released.spread.stddev * math.sqrt(beyond.sum()),
             confidence=confidence,

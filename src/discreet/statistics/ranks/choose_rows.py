@@ -15,8 +15,7 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Unit
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.selection.exponential import Exponential
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.exponential import Exponential, PermuteAndFlip
 from discreet.questions.rows_per_unit import CrowdedUnits, LimitScores
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate
@@ -94,8 +93,10 @@ def choose_rows(
         Public. The epsilon of the count or sum that the limit is meant for.
     confidence : float
         Public. Of the interval for the number of units that the limit cuts.
-    epsilon, delta, key
-        Public. As for `mean`: what the choice costs.
+    epsilon, delta : float
+        Public. What the choice may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

@@ -4,34 +4,41 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack, overload
 
 from scipy.special import ndtri
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.budget import Budget
-from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.questions.all_records import AllRecords
-from discreet.questions.columns.count import count_of
-from discreet.releases.ask import ColumnOf, column_of
+from discreet.questions.columns.total import count_of
+from discreet.questions.question import AllRecords
+from discreet.releases.ask import ColumnOf, OneSum
 from discreet.releases.estimate import Estimate
+from discreet.releases.groups import By
 from discreet.releases.joint_plan import JointPlan
-from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, spread
+from discreet.releases.statistic import Options, Refusal, statistic
+from discreet.releases.table import Table
 from discreet.schema.schema import Number
+from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
 from discreet.statistics.ranks.quantile_request import QuantileRequest
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
-from discreet.trust.as_private import Bounds
 from discreet.trust.permit import Permit
 
 COUNT = 0.1  # what the number of values gets of the price
 MISSED, MISCOUNTED = 0.8, 0.2  # of the risk: that the value is beyond the records, and that there are fewer of them
 NOISIEST = 7 / 15  # of the line: half a cell on every level, the farthest from counts of whole cells
 CELLS = 2**21  # a line on which values are moved to cells, and one with records is found rather than all without
+
+
+NO_SAMPLE = Refusal(
+    "no sample determines the extremes of its population",
+    "Ask for a quantile of a level near 0 or 1, with population=True.",
+)
 
 
 @dataclass(frozen=True)
@@ -54,23 +61,20 @@ class _Tails:
 
     of: ColumnOf
     sides: tuple[int, ...]
-    budget: Budget
     risk: float
 
-    def paid(self, name: str, key: str | None) -> tuple[list[_Tail], Receipt]:
-        """Pay for the ends, and find them."""
-        way = QuantileRequest(self.of, (0.5,), None, False, None, self.budget).way
-        plan = calibrate(JointPlan(way.parts if isinstance(way, ByTree) else self._parts), self.budget)
-        with self.of.data.permit(plan.event, name, key=key) as permit:
-            if isinstance(way, ByTree):
-                found = self._by_tree(way, permit, plan.mechanisms[0])
-            else:
-                found = self._by_records(permit, *plan.mechanisms)
-        return found, permit.receipt
+    def asked(self, name: str, read: Callable[[Sequence[_Tail], Receipt], Estimate]) -> OneSum[Estimate] | Estimate:
+        """What is read off the ends: of one sum, or of what is paid for and found at once."""
+        way, of = QuantileRequest(self.of, (0.5,), None, False, None).way, self.of
+        if isinstance(way, ByTree):
+            return way.asked(name, lambda one, counts: read(self._in_tree(counts, one.spread.stddev), one.receipt))
+        plan = calibrate(JointPlan(self._parts), of.budget)
+        with of.data.permit(plan.event, name, key=of.key) as permit:
+            found = self._by_records(permit, *plan.mechanisms)
+        return read(found, permit.receipt)
 
     @property
     def ends(self) -> Number:
-        """The column's bounds."""
         return self.of.data.schema.number(self.of.column)
 
     @property
@@ -97,8 +101,8 @@ class _Tails:
         half = 0.5 * (self.ends.upper - self.ends.lower) / CELLS
         return min(max(value - side * half, self.ends.lower), self.ends.upper)
 
-    def _by_tree(self, way: ByTree, permit: Permit, noise: Any) -> list[_Tail]:
-        tree, ends, deviation = way.tree(permit, noise), self.ends, way.unit(noise).stddev
+    def _in_tree(self, tree: CumulativeCounts, deviation: float) -> list[_Tail]:
+        ends = self.ends
         number, noisiest = max(tree.number, 0.0), ends.lower + (ends.upper - ends.lower) * NOISIEST
         rank = farthest(self.risk / len(self.sides)) * deviation * tree.deviation(noisiest, 0.0)
         few = 2 * rank > number - farthest(self.risk) * deviation * tree.deviation(ends.upper, 0.0)
@@ -124,41 +128,16 @@ def farthest(risk: float) -> float:
     return float(-ndtri(risk / (10.7 * (0.05 / risk) ** 0.33)))
 
 
-@checked
-def minimum(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate:
+@overload
+def minimum(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+@overload
+def minimum(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@statistic(no_population=NO_SAMPLE)
+def minimum(of: ColumnOf, *, confidence: float = CONFIDENCE) -> OneSum[Estimate] | Estimate:
     """Release a value that hardly any values of a column are below.
 
     The least value belongs to one record, so it cannot be released. What is released is a quantile of a low level: some
     40 / epsilon records lie below, few enough where there are many, and enough that no one matters.
-
-    Parameters
-    ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    confidence : float
-        Public. Of the interval.
-    population : bool
-        Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
-        of its population.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
@@ -178,28 +157,16 @@ def minimum(
     >>> bool(minimum(np.arange(100_000) % 1000, bounds=(-1000, 1000), epsilon=1.0).value < 10)
     True
     """
-    budget = Budget(epsilon, delta)
-    return _extreme("minimum", column_of(data, column, bounds, budget), -1, budget, confidence, population, key)
+    return _extreme("minimum", of, -1, confidence)
 
 
-@checked
-def maximum(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate:
+@overload
+def maximum(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+@overload
+def maximum(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@statistic(no_population=NO_SAMPLE)
+def maximum(of: ColumnOf, *, confidence: float = CONFIDENCE) -> OneSum[Estimate] | Estimate:
     """Release a value that hardly any values of a column are above.
-
-    Parameters
-    ----------
-    data, column, bounds, confidence, population, epsilon, delta, key
-        Public, except for the data. As for `minimum`.
 
     Returns
     -------
@@ -217,28 +184,16 @@ def maximum(
     >>> bool(maximum(np.arange(100_000) % 1000, bounds=(-1000, 2000), epsilon=1.0).value > 990)
     True
     """
-    budget = Budget(epsilon, delta)
-    return _extreme("maximum", column_of(data, column, bounds, budget), 1, budget, confidence, population, key)
+    return _extreme("maximum", of, 1, confidence)
 
 
-@checked
-def value_range(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate:
+@overload
+def value_range(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+@overload
+def value_range(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@statistic(no_population=NO_SAMPLE)
+def value_range(of: ColumnOf, *, confidence: float = CONFIDENCE) -> OneSum[Estimate] | Estimate:
     """Release how far the values of a column are apart, except for the outermost.
-
-    Parameters
-    ----------
-    data, column, bounds, confidence, population, epsilon, delta, key
-        Public, except for the data. As for `minimum`.
 
     Returns
     -------
@@ -256,30 +211,24 @@ def value_range(
     >>> bool(value_range(np.arange(100_000) % 1000, bounds=(-1000, 2000), epsilon=1.0).value > 900)
     True
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    name = f"range of {of.column}"
-    _check(name, confidence, population)
-    tails = _Tails(of, (-1, 1), budget, 1 - confidence)
-    (low, high), receipt = tails.paid(name, key)
-    value, least = (max(apart, 0.0) for apart in (high.value - low.value, high.inside - low.inside))
-    most = tails.ends.upper - tails.ends.lower
-    return Estimate(name=name, value=value, low=least, high=most, confidence=confidence, receipt=receipt)
+    name, tails = f"range of {of.column}", _Tails(of, (-1, 1), 1 - confidence)
+
+    def read(found: Sequence[_Tail], receipt: Receipt) -> Estimate:
+        low, high = found
+        value, least = (max(apart, 0.0) for apart in (high.value - low.value, high.inside - low.inside))
+        most = tails.ends.upper - tails.ends.lower
+        return Estimate(name=name, value=value, low=least, high=most, confidence=confidence, receipt=receipt)
+
+    return tails.asked(name, read)
 
 
-def _extreme(
-    what: str, of: ColumnOf, side: int, budget: Budget, confidence: float, population: bool, key: str | None
-) -> Estimate:
+def _extreme(what: str, of: ColumnOf, side: int, confidence: float) -> OneSum[Estimate] | Estimate:
     """One end of the values: its interval reaches from as far inside as it may be to the bound."""
-    name = f"{what} of {of.column}"
-    _check(name, confidence, population)
-    tails = _Tails(of, (side,), budget, 1 - confidence)
-    (found,), receipt = tails.paid(name, key)
-    low, high = (tails.ends.lower, found.inside) if side < 0 else (found.inside, tails.ends.upper)
-    return Estimate(name=name, value=found.value, low=low, high=high, confidence=confidence, receipt=receipt)
+    name, tails = f"{what} of {of.column}", _Tails(of, (side,), 1 - confidence)
 
+    def read(found: Sequence[_Tail], receipt: Receipt) -> Estimate:
+        (one,) = found
+        low, high = (tails.ends.lower, one.inside) if side < 0 else (one.inside, tails.ends.upper)
+        return Estimate(name=name, value=one.value, low=low, high=high, confidence=confidence, receipt=receipt)
 
-def _check(name: str, confidence: float, population: bool) -> None:
-    check_confidence(name, confidence)
-    remedy = "Ask for a quantile of a level near 0 or 1, with population=True."
-    check_population(name, population, "no sample determines the extremes of its population", remedy)
+    return tails.asked(name, read)

@@ -4,58 +4,61 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.stable_figures import SpreadClass
-from discreet.questions.all_records import AllRecords
-from discreet.releases.ask import ColumnOf, column_of
+from discreet.questions.question import AllRecords
+from discreet.releases.ask import ColumnOf, OneSum
+from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.estimate import Estimate
-from discreet.releases.joint_plan import JointPlan
-from discreet.releases.release import check_confidence, check_population
+from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.statistics.ranks.quantile_request import QuantileRequest
+from discreet.releases.statistic import OfTheseData, Refusal, statistic
+from discreet.releases.table import Table
+from discreet.statistics.ranks.quantile import quantile
+from discreet.statistics.ranks.quantile_request import Paid, QuantileRequest, RankOptions
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.statistics.ranks.rank_width import Found
-from discreet.trust.as_private import Bounds
 
 QUARTILES, BESIDE = (0.25, 0.75), (0.2, 0.3, 0.7, 0.8)
 TOGETHER = 1 / 3  # correlation of a sample's quartiles, 1/4 * 1/4 over 1/4 * 3/4; and, nearly, of the noise by halves
 CELLS = 2**40
 
 
-@checked
+@overload
 def interquartile_range(
     data: Any,
     column: str | None = None,
     *,
-    bounds: Bounds | None = None,
+    by: None = None,
+    step: float | None = None,
+    **options: Unpack[RankOptions],
+) -> Estimate: ...
+@overload
+def interquartile_range(
+    data: Any, column: str | None = None, *, by: By, step: float | None = None, **options: Unpack[RankOptions]
+) -> Table: ...
+@statistic(like=quantile)
+def interquartile_range(
+    of: ColumnOf,
+    *,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate:
+) -> OneSum[Estimate] | Estimate:
     """Release how far the quartiles of a column are apart.
 
     The interval for the difference comes from those for the quartiles: their widths, for a known number of ranks, show
     how densely values lie there, and the law of a quartile's error in ranks is known. The errors of the two add up as
     correlated errors do.
-
-    Parameters
-    ----------
-    data, column, bounds, step, confidence, population, epsilon, delta, key
-        Public, except for the data. As for `quantile`.
 
     Returns
     -------
@@ -73,31 +76,32 @@ def interquartile_range(
     >>> round(interquartile_range(np.arange(10_000) % 100, bounds=(0, 99), step=1, epsilon=2.0).value, -1)
     50.0
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    name, way = (
-        f"interquartile range of {of.column}",
-        QuantileRequest(of, QUARTILES, confidence, population, step, budget).way,
-    )
-    plan = calibrate(JointPlan(way.parts), budget)
-    with of.data.permit(plan.event, name, key=key) as permit:
-        found = way.found(permit, plan.mechanisms)
-    value = float(found.values[1] - found.values[0])
-    if found.ends is None or confidence is None:
-        return Estimate(name=name, value=value, confidence=None, population=population, receipt=permit.receipt)
-    ends = of.data.schema.number(of.column)
+    name, wanted = f"interquartile range of {of.column}", QuantileRequest(of, QUARTILES, confidence, population, step)
+
+    def read(paid: Paid) -> Estimate:
+        first, last = paid.found.values
+        low, high = (None, None) if confidence is None else _ends(of, paid, confidence)
+        return Estimate(
+            name=name,
+            value=float(last - first),
+            low=low,
+            high=high,
+            confidence=confidence,
+            population=population,
+            receipt=paid.receipt,
+        )
+
+    return wanted.asked(name, read)
+
+
+def _ends(of: ColumnOf, paid: Paid, confidence: float) -> ConfidenceInterval[float]:
+    """The interval for the difference; from 0 to the distance of the bounds, where noise hides a quartile."""
+    found, ends = paid.found, of.schema.number(of.column)
+    assert found.ends is not None
+    value, most = float(found.values[1] - found.values[0]), ends.upper - ends.lower
     hidden = (found.ends[0] <= ends.lower).any() and (found.ends[1] >= ends.upper).any()
-    most = ends.upper - ends.lower
-    off = most if hidden else _half_width(of, way, plan.mechanisms, found, confidence)
-    return Estimate(
-        name=name,
-        value=value,
-        low=max(value - off, 0.0),
-        high=min(value + off, most),
-        confidence=confidence,
-        population=population,
-        receipt=permit.receipt,
-    )
+    off = most if hidden else _half_width(of, paid.way, paid.mechanisms, found, confidence)
+    return ConfidenceInterval(max(value - off, 0.0), min(value + off, most))
 
 
 def _half_width(
@@ -131,18 +135,15 @@ def _own(of: ColumnOf, mechanisms: tuple[Any, ...], sampling: Array, confidence:
     return np.asarray(np.sqrt(sampling + np.square(noise / around) * (1 - sampling)))
 
 
-@checked
+@statistic(
+    delta=1e-6,
+    no_by="whether the range of a group is stable is tested on its own records",
+    no_population=Refusal("a class is that of these data", "Ask for `interquartile_range`."),
+    needs_delta=Refusal("a test that may err needs a positive delta", "Give delta, or ask for quantiles."),
+    curator="how many records would have to change is counted on the records",
+)
 def stable_interquartile_range(
-    data: Any,
-    column: str | None = None,
-    *,
-    bounds: Bounds | None = None,
-    ratio: float = 1.5,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    key: str | None = None,
+    of: ColumnOf, *, ratio: float = 1.5, confidence: float = CONFIDENCE, **_: Unpack[OfTheseData]
 ) -> Estimate:
     """Release how far the quartiles of a column are apart, if one record hardly matters to it; else nothing.
 
@@ -159,12 +160,8 @@ def stable_interquartile_range(
         more records it takes to have an answer.
     confidence : float
         Public. At most 1 - delta: the interval, a factor of sqrt(ratio) to both sides, is as sure as that.
-    population : bool
-        Public. The interval is for these data; one for a population is refused.
     epsilon, delta : float
         Public. What this may cost: both tests, whatever their outcome. Delta must be positive.
-    column, bounds, key
-        Public. As for `quantile`.
 
     Returns
     -------
@@ -182,21 +179,14 @@ def stable_interquartile_range(
     >>> print(stable_interquartile_range(np.arange(20_000) % 1000, bounds=(0, 1000), epsilon=2.0, ratio=2.0))
     interquartile range of value: 500 [354, 707] (95% for these data)
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    name = f"interquartile range of {of.column}"
-    of.data.check_curated(f"interquartile range of {of.column}")
-    if delta == 0:
-        raise ParameterError(name, "a test that may err needs a positive delta", "Give delta, or ask for quantiles.")
-    check_confidence(name, confidence)
+    name, delta = f"interquartile range of {of.column}", of.budget.delta
     if confidence > 1 - delta:
         raise ParameterError(name, f"the confidence is {confidence}", "Give 1 - delta at most.", confidence=confidence)
-    check_population(name, population, "a class is that of these data", "Ask for `interquartile_range`.")
-    number = of.data.schema.number(of.column)
+    number = of.schema.number(of.column)
     figures = tuple(SpreadClass(number.lower, number.upper, CELLS, ratio, offset) for offset in (0.0, 0.5))
-    mechanism = calibrate(ProposeTestRelease(delta=delta * (1 - 1e-9), figures=figures), budget)
+    mechanism = calibrate(ProposeTestRelease(delta=delta * (1 - 1e-9), figures=figures), of.budget)
     mechanism.check(of.data.unit.rows)
-    with of.data.permit(mechanism.event, name, key=key) as permit:
+    with of.data.permit(mechanism.event, name, key=of.key) as permit:
         found = float(permit.ask(AllRecords((of.column,)), mechanism))
     answered, factor = not math.isnan(found), math.sqrt(ratio)
     return Estimate(

@@ -3,59 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
-from discreet.core.budget import Budget
-from discreet.core.parameters import checked
-from discreet.questions.tables.cells import Edges
-from discreet.releases.ask import column_of
+from discreet.releases.ask import ColumnOf, OneSum
 from discreet.releases.columns import Series
 from discreet.releases.estimate import Estimate
-from discreet.releases.groups import By, Groups
+from discreet.releases.groups import By, GroupedResults, Groups
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import statistic
 from discreet.releases.table import Table
-from discreet.statistics.ranks.quantile_request import Method, QuantileRequest
-from discreet.trust.as_private import Bounds
+from discreet.statistics.ranks.quantile_request import Method, Paid, QuantileRequest, RankOptions
 
 
-@checked
+@overload
+def quantile(
+    data: Any,
+    column: str | None = None,
+    q: float = 0.5,
+    *,
+    by: None = None,
+    step: float | None = None,
+    method: Method | None = None,
+    **options: Unpack[RankOptions],
+) -> Estimate: ...
+@overload
 def quantile(
     data: Any,
     column: str | None = None,
     q: float | Sequence[float] = 0.5,
     *,
-    bounds: Bounds | None = None,
-    where: str | None = None,
     by: By | None = None,
-    edges: Edges | None = None,
     step: float | None = None,
+    method: Method | None = None,
+    **options: Unpack[RankOptions],
+) -> Table: ...
+@statistic()
+def quantile(
+    of: ColumnOf,
+    q: float | Sequence[float] = 0.5,
+    *,
+    step: float | None = None,
+    method: Method | None = None,
     confidence: float | None = CONFIDENCE,
     population: bool = False,
-    method: Method | None = None,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate | Table:
+) -> OneSum[Estimate] | OneSum[Table] | Estimate | Table:
     """Release quantiles of a column.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
     q : float, or sequence of float
         Public. The level, in [0, 1]: 0.5 for the median.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    where : str, optional
-        Public. Which records are meant, such as "age >= 18 and sex == 'f'"; see `PrivateData.where`. All by default.
-    by, edges
-        Public. The columns that make groups, and the ends of the cells of numbers among them; as for `mean`. The
-        quantiles of groups are found by trees of counts.
     step : float, optional
         Public. What values are multiples of, counted from the lower bound, such as 1 for whole numbers; the schema's,
         by default. Common values are then found exactly with fewer records.
@@ -70,10 +69,9 @@ def quantile(
         first works well however wide the bounds are; for several quantiles, and so few records that noise is about as
         large as the distances between them, a tree is closer. By default it is the first, if it can be asked and a
         public number of records does not show that a tree is closer.
-    epsilon, delta : float
-        Public. What all of this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    by : str or sequence of str, optional
+        Public. The columns that make groups: with listed values, with a step, or with `edges`. All groups together cost
+        what one does, and records without a group are in none. The quantiles of groups are found by trees of counts.
 
     Returns
     -------
@@ -95,70 +93,48 @@ def quantile(
     array([20., 40.])
     """
     levels = tuple(float(one) for one in np.atleast_1d(np.asarray(q, dtype=np.float64)))
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget, where)
-    wanted = QuantileRequest(of, tuple(sorted(levels)), confidence, population, step, budget, method)
-    groups = Groups.wanted(of.data, by, edges)
-    if groups is not None:
-        called = f"{levels[0]:.4g} quantile" if np.ndim(q) == 0 else "quantiles"
-        return wanted.grouped(groups, f"{called} of {of.column}", levels, key)
+    wanted = QuantileRequest(of, tuple(sorted(levels)), confidence, population, step, method)
     if np.ndim(q) == 0:
-        return wanted.estimate(f"{levels[0]:.4g} quantile of {of.column}", key)
-    paid, name = wanted.paid(f"quantiles of {of.column}", key), f"quantiles of {of.column}"
-    place = np.argsort(np.argsort(levels, kind="stable"))
-    low, high = (None, None) if paid.found.ends is None else paid.found.ends[:, place]
-    return Table(
-        name=name,
-        labels={"q": np.array(levels)},
-        series=(Series("value", paid.found.values[place], None, low, high, kind=of.time),),
-        confidence=confidence,
-        population=population,
-        receipt=paid.receipt,
-    )
-
-
-class MedianOptions(TypedDict, total=False):
-    """What the median takes by name."""
-
-    bounds: Bounds | None
-    where: str | None
-    edges: Edges | None
-    step: float | None
-    confidence: float | None
-    population: bool
-    method: Method | None
-    epsilon: float
-    delta: float
-    key: str | None
+        name = f"{levels[0]:.4g} quantile of {of.column}"
+        single: OneSum[Estimate] | Estimate = wanted.asked(name, lambda paid: wanted.estimate(name, paid))
+        return single
+    name = f"quantiles of {of.column}"
+    if of.groups is not None:
+        return _in_groups(wanted, of.groups, name, levels)
+    several: OneSum[Table] | Table = wanted.asked(name, lambda paid: _table(wanted, name, levels, paid))
+    return several
 
 
 @overload
-def median(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[MedianOptions]) -> Estimate: ...
-@overload
-def median(data: Any, column: str | None = None, *, by: By, **options: Unpack[MedianOptions]) -> Table: ...
-@checked
 def median(
     data: Any,
     column: str | None = None,
     *,
-    bounds: Bounds | None = None,
-    where: str | None = None,
-    by: By | None = None,
-    edges: Edges | None = None,
+    by: None = None,
     step: float | None = None,
+    method: Method | None = None,
+    **options: Unpack[RankOptions],
+) -> Estimate: ...
+@overload
+def median(
+    data: Any,
+    column: str | None = None,
+    *,
+    by: By,
+    step: float | None = None,
+    method: Method | None = None,
+    **options: Unpack[RankOptions],
+) -> Table: ...
+@statistic(like=quantile)
+def median(
+    of: ColumnOf,
+    *,
+    step: float | None = None,
+    method: Method | None = None,
     confidence: float | None = CONFIDENCE,
     population: bool = False,
-    method: Method | None = None,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Estimate | Table:
+) -> OneSum[Estimate] | Estimate:
     """Release the median of a column: the quantile of level one half.
-
-    Parameters
-    ----------
-    data, column, bounds, where, by, edges, step, confidence, population, method, epsilon, delta, key
-        Public, except for the data. As for `quantile`.
 
     Returns
     -------
@@ -174,10 +150,49 @@ def median(
     >>> median(np.full(1000, 3.0), bounds=(0, 10), step=1, epsilon=1.0).value
     3.0
     """
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget, where)
-    wanted, name = QuantileRequest(of, (0.5,), confidence, population, step, budget, method), f"median of {of.column}"
-    groups = Groups.wanted(of.data, by, edges)
-    if groups is not None:
-        return wanted.grouped(groups, name, (0.5,), key)
-    return wanted.estimate(name, key)
+    wanted, name = QuantileRequest(of, (0.5,), confidence, population, step, method), f"median of {of.column}"
+    return wanted.asked(name, lambda paid: wanted.estimate(name, paid))
+
+
+def _table(wanted: QuantileRequest, name: str, levels: Sequence[float], paid: Paid) -> Table:
+    """Quantiles in the order in which they were asked for."""
+    place = np.argsort(np.argsort(levels, kind="stable"))
+    low, high = (None, None) if paid.found.ends is None else paid.found.ends[:, place]
+    return Table(
+        name=name,
+        labels={"q": np.array(levels)},
+        series=(Series("value", paid.found.values[place], None, low, high, kind=wanted.of.time),),
+        confidence=wanted.confidence,
+        population=wanted.population,
+        receipt=paid.receipt,
+    )
+
+
+def _in_groups(wanted: QuantileRequest, groups: Groups, name: str, levels: Sequence[float]) -> Table:
+    """A row for each group, a column for each level."""
+    one = wanted.asked(name, lambda paid: _table(wanted, name, levels, paid))
+    assert isinstance(one, OneSum)
+    found = groups.released(one)
+    assert isinstance(found, GroupedResults)
+    columns = [
+        Series(
+            f"{level:.4g} quantile",
+            *(_across(found.results, field, place) for field in ("values", "standard_error", "low", "high")),
+            kind=wanted.of.time,
+        )
+        for place, level in enumerate(levels)
+    ]
+    return Table(
+        name=found.name,
+        labels=found.labels,
+        series=tuple(columns),
+        confidence=wanted.confidence,
+        population=wanted.population,
+        receipt=found.receipt,
+    )
+
+
+def _across(tables: Sequence[Table], field: str, place: int) -> Any:
+    """One number of every group's table; None where tables have none."""
+    each = [getattr(table.series[0], field) for table in tables]
+    return None if each[0] is None else np.array([one[place] for one in each])

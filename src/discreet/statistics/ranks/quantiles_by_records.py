@@ -14,8 +14,8 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.ranks.quantiles import Quantiles
 from discreet.mechanisms.ranks.rank_grid import Target
-from discreet.questions.all_records import AllRecords
-from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import count_of
+from discreet.questions.question import AllRecords
 from discreet.releases.ask import ColumnOf
 from discreet.releases.spread import Spread
 from discreet.schema.schema import Number
@@ -40,7 +40,7 @@ class ByRecords:
     Parameters
     ----------
     of, levels, confidence, population
-        Public, except for the data. As for `quantile.QuantileRequest`.
+        As for `quantile_request.QuantileRequest`.
     cells : int
         Public. Steps of the grid between the column's bounds.
     single : type of mechanism

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.core.bound import Norm
-from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.tree import Tree
-from discreet.releases.ask import ColumnOf
-from discreet.releases.groups import Groups
+from discreet.releases.ask import ColumnOf, OneSum, Released, Result
 from discreet.releases.joint_plan import priced
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
@@ -35,9 +34,7 @@ class ByTree:
     Parameters
     ----------
     of, levels, confidence, population, cells
-        Public, except for the data. As for `quantile.QuantileRequest`; `cells` as for `ByRecords`.
-    budget : Budget
-        Public. Decides what kind of noise is least.
+        As for `quantile_request.QuantileRequest`; `cells` as for `ByRecords`.
     """
 
     of: ColumnOf
@@ -45,7 +42,6 @@ class ByTree:
     confidence: float | None
     population: bool
     cells: int
-    budget: Budget
 
     @property
     def depth(self) -> int:
@@ -60,18 +56,20 @@ class ByTree:
     @property
     def parts(self) -> tuple[Any, ...]:
         """What is paid for, at a price of 1."""
-        return (priced(self._spread(self.norm).noise, 1 / self.budget.epsilon),)
+        return (priced(self._spread(self.norm).noise, 1 / self.of.budget.epsilon),)
 
     def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Found:
         """The quantiles, for a permit that pays for this noise."""
         return self.read(self.tree(permit, mechanisms[0]), self.unit(mechanisms[0]))
 
-    def found_in(self, groups: Groups, permit: Permit, mechanisms: tuple[Any, ...]) -> list[Found]:
-        """The quantiles of every group, for a permit that pays for this noise: a record is in one group only."""
-        (noise,), tree, number = mechanisms, self._tree(self.norm), self.of.data.schema.number(self.of.column)
-        counts = permit.ask(groups.question(self._question(self.norm)), noise).reshape(groups.domain.size, -1)
-        unit = self.unit(noise)
-        return [self.read(CumulativeCounts(tree, tree.leaves_of(own), number), unit) for own in counts]
+    def asked(self, name: str, read: Callable[[Released, CumulativeCounts], Result]) -> OneSum[Result]:
+        """The counts, as a sum that something is read off."""
+        return OneSum(self.of, name, self.question, lambda released: read(released, self.counts(released.values)))
+
+    def counts(self, released: Array) -> CumulativeCounts:
+        """The counts on the tree, of a release."""
+        tree = self._tree(self.norm)
+        return CumulativeCounts(tree, tree.leaves_of(released), self.of.schema.number(self.of.column))
 
     def read(self, tree: CumulativeCounts, unit: Spread) -> Found:
         """The quantiles in counts with this noise: post-processing."""
@@ -89,8 +87,7 @@ class ByTree:
 
     def tree(self, permit: Permit, noise: Any) -> CumulativeCounts:
         """The counts on the tree, for a permit that pays for this noise."""
-        tree, number = self._tree(self.norm), self.of.data.schema.number(self.of.column)
-        return CumulativeCounts(tree, tree.leaves_of(permit.ask(self._question(self.norm), noise)), number)
+        return self.counts(permit.ask(self._question(self.norm), noise))
 
     def unit(self, noise: Any) -> Spread:
         """How this noise spreads on each count."""
@@ -98,7 +95,6 @@ class ByTree:
 
     @property
     def question(self) -> BoundedSum:
-        """What is asked."""
         return self._question(self.norm)
 
     def _question(self, norm: Norm) -> BoundedSum:
@@ -114,7 +110,7 @@ class ByTree:
         return RankWidth(q, max(tree.number, 1.0), noise, confidence, self.population)
 
     def _spread(self, norm: Norm) -> Spread:
-        return least_noise(self.of.data, self._question(norm), self.budget)
+        return least_noise(self.of.data, self._question(norm), self.of.budget)
 
     def _on_grid(self, values: Array) -> Array:
         number = self.of.data.schema.number(self.of.column)

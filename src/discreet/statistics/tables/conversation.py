@@ -142,7 +142,6 @@ class Conversation(Held):
 
     @property
     def receipt(self) -> Receipt:
-        """What it cost."""
         if self._permit is None:
             raise NotPermitted("receipt", "nothing was charged yet", "Enter the conversation first.")
         return self._permit.receipt

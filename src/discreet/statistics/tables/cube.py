@@ -7,25 +7,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from discreet.core.bound import Norm
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.questions.tables.domain import BINS, Bins, Domain
-from discreet.questions.tables.measurement import Measurement
 from discreet.questions.tables.measurements import MOST_NUMBERS, Measurements
-from discreet.questions.tables.residuals import AxisSet, Shape, closure, subsets
-from discreet.releases.ask import columns_of
-from discreet.releases.release import check_confidence
+from discreet.questions.tables.residuals import AxisSet, Measurement, Shape, closure, subsets
+from discreet.releases.ask import ColumnsOf
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.statistic import SharedOptions, statistic
+from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.marginals import Marginals, measured
 from discreet.statistics.tables.strategy import NORMS, Strategy, Targets
-from discreet.trust.as_private import Bounds
 
 MOST_COLUMNS = 7
 ORDERS = (1.0, 8.0)
@@ -140,18 +137,14 @@ def _axes(code: int, number: int) -> AxisSet:
     return frozenset(axis for axis in range(number) if code >> axis & 1)
 
 
-@checked
+@statistic(like=contingency, no_by="its columns make groups already: name those that make groups among them")
 def cube(
-    data: Any,
-    columns: Sequence[str] | None = None,
+    of: ColumnsOf,
     *,
-    bounds: Bounds | None = None,
     bins: Bins = BINS,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> Marginals:
     """Release the data cube of some columns: the table of every set of them, down to the number of records.
 
@@ -160,14 +153,8 @@ def cube(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records. One with a missing value in any of the columns is in no cuboid.
     columns : sequence of str, optional
         Public. At most seven: numbers, each cut into equal cells between its bounds, and categories.
-    epsilon, delta : float
-        Public. What all cuboids may cost together.
-    bounds, bins, confidence, population, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -188,17 +175,14 @@ def cube(
     >>> len(found), bool(abs(found.marginal([]).counts - 600) < 50)
     (4, True)
     """
-    check_confidence("cube", confidence)
-    budget = Budget(epsilon, delta)
-    of = columns_of("cube", data, columns, bounds, budget)
-    names, domain = of.columns, Domain.of(of.data.schema, of.columns, bins)
+    names, domain = of.columns, Domain.of(of.schema, of.columns, bins)
     _check(domain)
     sets = list(subsets(frozenset(range(len(names)))))
     targets = Targets.of(domain.shape, sets)
     ways = {norm: {"cuboids": cuboids(domain.shape, norm)} for norm in NORMS}
-    strategy = Strategy.best(of.data, domain, targets, budget, ways, np.max)
+    strategy = Strategy.best(of.data, domain, targets, of.budget, ways, np.max)
     wanted = tuple(tuple(names[axis] for axis in sorted(one)) for one in sets)
-    found = measured(of.data, domain, wanted, strategy, budget, f"cube of {', '.join(names)}", key)
+    found = measured(of, domain, wanted, strategy, f"cube of {', '.join(names)}")
     return dataclasses.replace(found, confidence=confidence, population=population)
 
 

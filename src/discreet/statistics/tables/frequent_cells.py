@@ -9,34 +9,29 @@ delta is needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.question import BoundedSum
-from discreet.questions.tables.cell_counts import CellCounts
 from discreet.questions.tables.domain import BINS, Bins, Codes, Domain
-from discreet.questions.tables.prefix_extension import prefix_extension_of
-from discreet.releases.ask import columns_of
+from discreet.questions.tables.key_counts import CellCounts, prefix_extension_of
+from discreet.releases.ask import ColumnsOf
 from discreet.releases.columns import Columns
 from discreet.releases.least_noise import least_noise
-from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import OfTheseData, Refusal, statistic
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_table import ceiled, count_series
+from discreet.statistics.tables.contingency import ceiled, count_series
 from discreet.statistics.tables.key_counts import LISTED
-from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 COUNTED = 2**18  # cells in one step
@@ -79,34 +74,20 @@ class FrequentCells(Tabular):
         return Columns(labels, (series,))
 
 
-@checked
+@statistic(
+    no_by="its columns make groups already: name those that make groups first",
+    no_population=Refusal(LISTED, "Ask `contingency` for a table of fewer columns."),
+)
 def frequent_cells(
-    data: Any,
-    columns: Sequence[str] | None = None,
-    *,
-    bounds: Bounds | None = None,
-    bins: Bins = BINS,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
+    of: ColumnsOf, *, bins: Bins = BINS, confidence: float = CONFIDENCE, **_: Unpack[OfTheseData]
 ) -> FrequentCells:
     """Release the frequent combinations of the values of many columns, with their counts.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records. One with a missing value in any of the columns is in no cell.
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. They are
         counted in this order: those with many cells should come first.
-    population : bool
-        Public. Refused if True: which cells are listed depends on the sample, and no interval knows that.
-    epsilon, delta : float
-        Public. What all of this may cost together.
-    bounds, bins, confidence, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -130,19 +111,15 @@ def frequent_cells(
     >>> ["".join(label) for label in found.labels[:2]]
     ['77777777', '11111111']
     """
-    check_confidence("frequent cells", confidence)
-    check_population("frequent cells", population, LISTED, "Ask `contingency` for a table of fewer columns.")
-    budget = Budget(epsilon, delta)
-    of = columns_of("frequent cells", data, columns, bounds, budget)
-    private, domain = of.data, Domain.of(of.data.schema, of.columns, bins)
-    if delta > 0 and private.curated:
-        return _selected(private, domain, budget, confidence, key)
+    private, domain = of.data, Domain.of(of.schema, of.columns, bins)
+    if of.budget.delta > 0 and private.curated:
+        return _selected(of, domain, confidence)
     ends = _steps(domain)
-    spread = least_noise(private, _question(private, domain, NOTHING, ends[0]), budget, len(ends))
+    spread = least_noise(private, _question(private, domain, NOTHING, ends[0]), of.budget, len(ends))
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
     purpose = f"frequent cells of {', '.join(domain.columns)}"
     kept = NOTHING
-    with private.permit(plan, purpose, key=key) as permit:
+    with private.permit(plan, purpose, key=of.key) as permit:
         for end in ends:
             released = permit.ask(_question(private, domain, kept, end), spread.noise)
             threshold = threshold_of(spread, len(released))
@@ -152,11 +129,11 @@ def frequent_cells(
     return _listed(domain, kept[passed], released[found][passed], spread, threshold, confidence, permit.receipt)
 
 
-def _selected(data: PrivateData, domain: Domain, budget: Budget, confidence: float, key: str | None) -> FrequentCells:
+def _selected(of: ColumnsOf, domain: Domain, confidence: float) -> FrequentCells:
     """All cells at once, by private key selection."""
-    selection = calibrate(KeySelection(delta=budget.delta / 2), budget)
+    data, selection = of.data, calibrate(KeySelection(delta=of.budget.delta / 2), of.budget)
     purpose = f"frequent cells of {', '.join(domain.columns)}"
-    with data.permit(selection.event, purpose, key=key) as permit:
+    with data.permit(selection.event, purpose, key=of.key) as permit:
         named = permit.ask(CellCounts(domain.places, domain.columns), selection)
     kept = np.array([name.split() for name in named], dtype=np.float64).reshape(len(named), len(domain.shape))
     spread = Spread(Laplace(selection.multiplier), math.sqrt(2) * selection.scale(data.unit.rows, data.neighbors))

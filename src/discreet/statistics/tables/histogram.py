@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.questions.grouped import counted
 from discreet.questions.tables.cells import Edges, cut
 from discreet.questions.tables.domain import BINS
-from discreet.releases.ask import asked, column_of
-from discreet.releases.release import check_confidence
+from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.tables.contingency import ContingencyTable
-from discreet.trust.as_private import Bounds
+from discreet.releases.statistic import SharedOptions, statistic
+from discreet.statistics.tables.contingency import ContingencyTable, contingency
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,37 +72,31 @@ def quantile_of(counts: Array, edges: Array, q: float) -> float:
     return float(edges[cell] + min(max(inside, 0.0), 1.0) * (edges[cell + 1] - edges[cell]))
 
 
-@checked
+@statistic(
+    like=contingency, no_by="its cells are groups already: ask `contingency` for this column and those that make groups"
+)
 def histogram(
-    data: Any,
-    column: str | None = None,
+    of: ColumnOf,
     *,
-    bounds: Bounds | None = None,
-    where: str | None = None,
     bins: int = BINS,
     edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
-) -> Histogram:
+    **_: Unpack[SharedOptions],
+) -> OneSum[Histogram]:
     """Release how many records fall in each cell of a column.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records.
     column : str, optional
         Public. For private data: a number, which is cut into equal cells between its bounds, or a category, which has a
         cell for each of its values.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
     bins : int
         Public. The number of cells of a numeric column.
-    edges, where, confidence, population, epsilon, delta, key
-        Public. As for `contingency`.
+    edges : sequence, optional
+        Public. The ends of the cells of a number, ascending, such as [18, 25, 45, 98]. What is outside is in no cell.
+    confidence : float
+        Public. Of each interval.
 
     Returns
     -------
@@ -122,12 +113,10 @@ def histogram(
     >>> len(histogram(np.linspace(0, 1, 1000), bounds=(0, 1), bins=4, epsilon=1.0).counts)
     4
     """
-    check_confidence("histogram", confidence)
-    budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget, where)
     purpose = f"histogram of {of.column}"
-    domain = cut(of.data.schema, (of.column,), bins, edges).listable(purpose, "Ask for fewer bins.")
-    released = asked(of.data, counted(domain, of.data.schema), budget, purpose, key)
-    return Histogram.of(
-        domain, released.values, released.spread, released.receipt, confidence=confidence, population=population
-    )
+    domain = cut(of.schema, (of.column,), bins, edges).listable(purpose, "Ask for fewer bins.")
+
+    def read(released: Released) -> Histogram:
+        return Histogram.of(domain, released, confidence=confidence, population=population)
+
+    return OneSum(of, purpose, counted(domain, of.schema), read)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.columns.key_counts import KeyCounts
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.releases.columns import Columns
-from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import OfTheseData, RecordsOf, Refusal, statistic
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_table import count_series
-from discreet.trust.as_private import Bounds, as_private
+from discreet.statistics.tables.contingency import count_series
 
 LISTED = "what is listed depends on the sample"
 
@@ -50,17 +46,18 @@ class NamedCounts(Tabular):
         return Columns({self.name: tuple(self.counts)}, (series,))
 
 
-@checked
+@statistic(
+    delta=1e-6,
+    no_by="its values make groups already, and only the data know which there are",
+    no_population=Refusal(LISTED, "List the values in the schema, and ask `histogram`."),
+    needs_delta=Refusal(
+        "naming values that only the data know needs a positive delta",
+        "Give delta, or list the categories in the schema.",
+    ),
+    curator="values that are not public are named by whoever holds the exact counts",
+)
 def key_counts(
-    data: Any,
-    column: str,
-    *,
-    bounds: Bounds | None = None,
-    confidence: float = CONFIDENCE,
-    population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    key: str | None = None,
+    records: RecordsOf, column: str, *, confidence: float = CONFIDENCE, **_: Unpack[OfTheseData]
 ) -> NamedCounts:
     """Release the frequent values of a text column, with their counts.
 
@@ -72,12 +69,10 @@ def key_counts(
         Public. A text column of the schema.
     bounds : Schema, optional
         Public. For a data frame: which of its columns are text.
-    population : bool
-        Public. Refused if True: which values are named depends on the sample, and no interval knows that.
     epsilon, delta : float
         Public. What this may cost. Delta must be positive: it is the chance that a value of one unit alone is named.
-    confidence, key
-        Public. As for `mean`.
+    confidence : float
+        Public. Of each interval.
 
     Guarantee
     ---------
@@ -90,18 +85,12 @@ def key_counts(
     >>> list(key_counts(towns, "town", bounds=Schema({"town": Text()}), epsilon=1.0, delta=1e-6).counts)
     ['Rome']
     """
-    check_confidence(f"values of {column}", confidence)
-    check_population(f"values of {column}", population, LISTED, "List the values in the schema, and ask `histogram`.")
-    budget = Budget(epsilon, delta)
-    private = as_private(data, budget, bounds)
-    private.schema.text(column)
-    if delta == 0:
-        obstacle = "naming values that only the data know needs a positive delta"
-        raise ParameterError(f"values of {column}", obstacle, "Give delta, or list the categories in the schema.")
-    selection = calibrate(KeySelection(delta=delta / 2), budget)
-    with private.permit(selection.event, f"values of {column}", key=key) as permit:
+    of = records.opened()
+    of.schema.text(column)
+    selection = calibrate(KeySelection(delta=of.budget.delta / 2), of.budget)
+    with of.data.permit(selection.event, f"values of {column}", key=of.key) as permit:
         counts = permit.ask(KeyCounts(column), selection)
-    scale = selection.scale(private.unit.rows, private.neighbors)
+    scale = selection.scale(of.data.unit.rows, of.data.neighbors)
     spread = Spread(Laplace(selection.multiplier), 2**0.5 * scale)
     return NamedCounts(
         name=column,
@@ -110,5 +99,5 @@ def key_counts(
         counts=counts,
         stddev=spread.stddev,
         half_width=spread.half_width([1.0], confidence),
-        threshold=selection.threshold(private.unit.rows, private.neighbors),
+        threshold=selection.threshold(of.data.unit.rows, of.data.neighbors),
     )

@@ -7,25 +7,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
 from discreet.questions.tables.domain import BINS, Bins, Domain
 from discreet.questions.tables.residuals import MarginalResiduals
-from discreet.releases.ask import asked, columns_of
+from discreet.releases.ask import ColumnsOf, asked
 from discreet.releases.columns import Columns, Series
-from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_table import CountTable
+from discreet.statistics.tables.contingency import CountTable, contingency
 from discreet.statistics.tables.nonnegative import nonnegative_table, whole_table
 from discreet.statistics.tables.strategy import Strategy, Targets, ways_of
-from discreet.trust.as_private import Bounds
-from discreet.trust.private_data import PrivateData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,19 +106,16 @@ class Marginals(Tabular):
         return Columns(labels, (Series("count", *map(np.concatenate, numbers)),))
 
 
-@checked
+@statistic(like=contingency, no_by="its columns make groups already: name those that make groups in the sets")
 def marginals(
-    data: Any,
+    records: RecordsOf,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Bounds | None = None,
     sets: Sequence[Sequence[str]] | None = None,
     bins: Bins = BINS,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> Marginals:
     """Release several marginals of a table of counts.
 
@@ -132,17 +125,11 @@ def marginals(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records. One with a missing value in any of the columns is in no marginal.
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. Those of the
         sets where not given, or else all that are numbers.
     sets : sequence of sequences of str, optional
         Public. The columns of each marginal; every pair of columns where not given.
-    epsilon, delta : float
-        Public. What all of this may cost together.
-    bounds, bins, confidence, population, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -165,28 +152,20 @@ def marginals(
     >>> bool(abs(found.marginal(["smokes", "runs"]).counts[0, 0] - 450) < 50)
     True
     """
-    check_confidence("marginals", confidence)
-    budget = Budget(epsilon, delta)
-    of = columns_of("marginals", data, _named(columns, sets), bounds, budget)
-    names, domain = of.columns, Domain.of(of.data.schema, of.columns, bins)
+    of = records.columns(_named(columns, sets))
+    names, domain = of.columns, Domain.of(of.schema, of.columns, bins)
     wanted = _sets(domain, sets)
     targets = Targets.of(domain.shape, [frozenset(map(names.index, one)) for one in wanted])
-    strategy = Strategy.best(of.data, domain, targets, budget, ways_of(targets), np.mean)
-    found = measured(of.data, domain, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
+    strategy = Strategy.best(of.data, domain, targets, of.budget, ways_of(targets), np.mean)
+    found = measured(of, domain, wanted, strategy, f"{len(wanted)} marginals of {', '.join(names)}")
     return dataclasses.replace(found, confidence=confidence, population=population)
 
 
 def measured(
-    data: PrivateData,
-    domain: Domain,
-    wanted: tuple[tuple[str, ...], ...],
-    strategy: Strategy,
-    budget: Budget,
-    purpose: str,
-    key: str | None,
+    of: ColumnsOf, domain: Domain, wanted: tuple[tuple[str, ...], ...], strategy: Strategy, purpose: str
 ) -> Marginals:
     """Pay for a strategy, measure, and take least squares."""
-    released = asked(data, strategy.question, budget, purpose, key)
+    released = asked(of.data, strategy.question, of.budget, purpose, of.key)
     return Marginals(
         name=f"{purpose}, measured by {strategy.name}",
         receipt=released.receipt,

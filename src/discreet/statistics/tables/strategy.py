@@ -16,9 +16,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.domain import Domain
-from discreet.questions.tables.measurement import Measurement
 from discreet.questions.tables.measurements import MOST_NUMBERS, Measurements
-from discreet.questions.tables.residuals import AxisSet, Shape, cell_shares, cells, closure, subsets
+from discreet.questions.tables.residuals import AxisSet, Measurement, Shape, cell_shares, cells, closure, subsets
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.trust.private_data import PrivateData

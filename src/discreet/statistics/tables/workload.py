@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_whole, shown
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online import mwem, query_boosting
 from discreet.mechanisms.online.mwem import MWEM
@@ -28,12 +27,12 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.tables.domain import BINS, Bins, Condition, Domain
 from discreet.questions.tables.workload import length_of, weights_of, workload_of
-from discreet.releases.ask import asked, columns_of
+from discreet.releases.ask import ColumnsOf, asked
 from discreet.releases.least_noise import least_noise
-from discreet.releases.release import check_confidence, check_population
+from discreet.releases.release import check_population
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.statistics.tables.workload_answers import WorkloadAnswers, in_words
-from discreet.trust.as_private import Bounds
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
 
@@ -45,29 +44,23 @@ ALL = "its intervals hold for all answers at once"
 OFF = 5.0  # MWEM's farthest answer is off by about this many times sqrt(n / epsilon), on tables of binary columns
 
 
-@checked
+@statistic(no_by="its queries are conditions already: write those that make groups into them")
 def workload(
-    data: Any,
-    columns: Sequence[str] | None = None,
+    of: ColumnsOf,
     queries: Sequence[Condition] | Array | None = None,
     *,
-    bounds: Bounds | None = None,
     bins: Bins = BINS,
-    epsilon: float = 1.0,
-    delta: float = 0.0,
     method: Method = "best",
     expected_size: int | None = None,
     max_iter: int | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
-    key: str | None = None,
+    **_: Unpack[SharedOptions],
 ) -> WorkloadAnswers:
     """Release the answers to many counting queries over the cells of some columns.
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records.
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and categories; all their combinations are cells.
     queries : sequence of conditions, or array of shape (queries, cells), optional
@@ -86,10 +79,8 @@ def workload(
         default 3, with 32 queries in each.
     population : bool
         Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
-        Refused for MWEM and boosting: their intervals are for all answers at once, and no theory extends them to a
+        Refusal for MWEM and boosting: their intervals are for all answers at once, and no theory extends them to a
         population.
-    bounds, bins, epsilon, delta, confidence, key
-        Public. As for `contingency`.
 
     Returns
     -------
@@ -111,12 +102,12 @@ def workload(
     >>> bool(abs(found.values[0] - 500) < 50), found.method
     (True, 'queries')
     """
-    check_confidence("workload", confidence)
-    budget = Budget(epsilon, delta)
-    of = columns_of("workload", data, columns, bounds, budget)
-    domain = Domain.listed(of.data.schema, of.columns, bins)
-    asker = _Asker(of.data, domain, _written(domain, queries), budget, confidence, population, key)
-    known = of.data.public_size if expected_size is None else expected_size
+    for name, number in (("expected_size", expected_size), ("max_iter", max_iter)):
+        if number is not None:
+            check_whole("workload", name, number)
+    domain = Domain.listed(of.schema, of.columns, bins)
+    asker = _Asker(of.data, domain, _written(domain, queries), of.budget, confidence, population, of.key)
+    known = of.size if expected_size is None else expected_size
     if method == "best":
         method = asker.best(known)
     if method in TOGETHER:
@@ -127,12 +118,9 @@ def workload(
         case "cells":
             return asker.by_cells()
         case "mwem":
-            return asker.by_mwem(_iterations(epsilon, known) if max_iter is None else max_iter)
-        case "boosting":
-            return asker.by_boosting(ROUNDS if max_iter is None else max_iter)
+            return asker.by_mwem(_iterations(of.budget.epsilon, known) if max_iter is None else max_iter)
         case _:
-            remedy = 'Use "best", "queries", "cells", "mwem" or "boosting".'
-            raise ParameterError("workload", f"method is {method!r}", remedy)
+            return asker.by_boosting(ROUNDS if max_iter is None else max_iter)
 
 
 def _written(domain: Domain, queries: Sequence[Condition] | Array | None) -> Array | str:

@@ -9,7 +9,7 @@ from discreet.core.grid import Array
 from discreet.questions.tables.domain import Condition, Domain
 from discreet.releases.columns import Columns, Series
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_table import count_series
+from discreet.statistics.tables.contingency import count_series
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,11 +28,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from discreet.trust.isolation.job import DONE, READY, START, Job
-from discreet.trust.isolation.page import fill
-from discreet.trust.isolation.rehearsal import told
-from discreet.trust.isolation.system_calls import filter_program
-from discreet.trust.isolation.walls import hide_files, loaded, lock_in, move_out, prefer_as_victim
+from discreet.trust.isolation.job import DONE, READY, START, Job, fill
+from discreet.trust.isolation.rehearsed import told
+from discreet.trust.isolation.walls import filter_program, hide_files, loaded, lock_in, move_out, prefer_as_victim
 
 DRAWS = "numpy.random"
 PROCESSOR = 2  # the clock of a process' processor time, as in <linux/posix-timers.h>
@@ -41,8 +39,8 @@ LOOPS = 1000
 LAZY = (DRAWS, "numpy.linalg", "numpy.ma", "numpy.fft", "numpy.polynomial")  # numpy loads them when they are needed
 
 
-class Nowhere(io.TextIOBase):
-    """Where a function's prints go."""
+class NullOutput(io.TextIOBase):
+    """Discards what a function prints."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -75,7 +73,7 @@ def _prepared(job: Job) -> int:
     """Load what is needed, leave the rest behind, and try the walls; the memory that this process then has."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    sys.stdin = sys.stdout = sys.stderr = Nowhere()
+    sys.stdin = sys.stdout = sys.stderr = NullOutput()
     for name in (*LAZY, *job.modules):
         with suppress(Exception):
             importlib.import_module(name)
@@ -105,7 +103,7 @@ def _tried(before: int, job: Job) -> NoReturn:
 
 
 def _serve(line: socket.socket, job: Job, before: int) -> None:
-    """One block after the other."""
+    """Answer blocks until the line is closed."""
     ends, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -166,7 +164,7 @@ def _take(line: socket.socket, seconds: float) -> None:
 
 
 def _kill(child: int) -> None:
-    """With all of its session, if it has got so far as to have one."""
+    """Kill a child, with its whole session where it has one."""
     for kill in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)

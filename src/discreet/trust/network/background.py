@@ -17,7 +17,7 @@ PATIENCE = 10.0  # seconds for what is under way to end
 
 
 class Closed(DiscreetError):
-    """Nothing can be asked any more."""
+    """The background thread has ended; nothing can be asked of it."""
 
 
 @unheld("own turns")

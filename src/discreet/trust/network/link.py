@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import secrets
 import socket
 import ssl
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Literal
 
 from discreet.core.errors import ParameterError
+from discreet.crypto.certificate import to_pem
+from discreet.crypto.errors import UNOPENED, UnknownParty
 from discreet.crypto.identity import Identity
 from discreet.trust.federation import Federation
-from discreet.trust.network.tls import context, peer
 
 LENGTH = 8  # bytes of the length of a frame
 LONGEST_CALL = 1 << 24  # bytes of a frame while there is no round, whose terms set a limit
@@ -20,6 +25,54 @@ HANDSHAKE = 20.0  # seconds
 GOODBYE = 2.0
 SIGNS_OF_LIFE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Who gives no sign of life, two minutes after the last, is gone: a host without power does not say goodbye."""
+
+
+def context(end: Literal["caller", "called"], identity: Identity, federation: Federation) -> ssl.SSLContext:
+    """What one end of a line uses: TLS 1.3, its own certificate, and those of all members as the only ones it trusts.
+
+    No authority and no host name is asked: a member is whoever holds the key that the federation lists.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT if end == "caller" else ssl.PROTOCOL_TLS_SERVER)
+    made.check_hostname = False
+    made.verify_mode = ssl.CERT_REQUIRED
+    made.minimum_version = ssl.TLSVersion.TLSv1_3
+    if end == "called":
+        made.num_tickets = 0  # nobody comes back without showing a certificate
+    cards = (federation.server, *federation.parties)
+    made.load_verify_locations(cadata="\n".join(card.certificate.decode() for card in cards))
+    _show(made, identity)
+    return made
+
+
+def _show(made: ssl.SSLContext, identity: Identity) -> None:
+    """Load the own key, which the library takes from a file only, under a password that is nowhere written."""
+    password = secrets.token_hex(32)
+    with _file(to_pem(identity, password.encode())) as path:
+        made.load_cert_chain(path, password=password)
+
+
+@contextlib.contextmanager
+def _file(data: bytes) -> Iterator[str]:
+    """Where these bytes can be read while the block lasts: in memory, or in a folder of the owner's alone."""
+    if os.path.isdir("/proc/self/fd") and hasattr(os, "memfd_create"):
+        with open(os.memfd_create("discreet"), "wb") as file:
+            file.write(data)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+    else:
+        with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+            path = os.path.join(folder, "key")
+            with open(path, "xb") as file:
+                file.write(data)
+            yield path
+
+
+def peer(shown: bytes | None, federation: Federation) -> str:
+    """Which member showed this certificate."""
+    for card in (federation.server, *federation.parties):
+        if card.binary == shown:
+            return card.name
+    raise UnknownParty("call", "whoever calls is not in the federation", "Agree on one federation.", UNOPENED)
 
 
 class Link:
@@ -42,7 +95,6 @@ class Link:
         return not self._writer.is_closing() and not self._reader.at_eof()
 
     async def send(self, data: bytes) -> None:
-        """Send a frame."""
         try:
             self._writer.write(len(data).to_bytes(LENGTH, "big"))
             self._writer.write(data)
@@ -94,7 +146,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def address_of(server: asyncio.Server) -> str:
-    """Where it listens, as `host_and_port` reads it."""
+    """The address of a listening socket, in the form that `host_and_port` reads."""
     host, port = server.sockets[0].getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

@@ -12,8 +12,7 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.held import unheld
 from discreet.crypto.identity import Identity
 from discreet.trust.federation import Federation
-from discreet.trust.network.link import Link, Paused, address_of, host_and_port, in_words, secured
-from discreet.trust.network.tls import context
+from discreet.trust.network.link import Link, Paused, address_of, context, host_and_port, in_words, secured
 
 LOG = logging.getLogger(__name__)
 HALF_OPEN = 64  # callers who have not shown yet that they are members
@@ -116,7 +115,6 @@ class Listener:
 
 
 async def listening(address: str, identity: Identity, federation: Federation, met: Met) -> Listener:
-    """A listener at this address."""
     listener = Listener(identity, federation, met)
     await listener.open(address)
     return listener

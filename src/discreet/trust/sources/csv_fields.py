@@ -54,11 +54,11 @@ class Fields:
         return pa.compute.binary_slice(chosen, 0, -1)
 
     def after(self, records: int) -> Fields:
-        """All but the first records."""
+        """The fields of all but the first records."""
         return replace(self, first=self.first[records:], width=self.width[records:])
 
     def blanked(self, records: int) -> Fields:
-        """The same with no fields in the first records."""
+        """The same fields, with the first records empty."""
         return replace(self, width=np.where(np.arange(len(self.width)) < records, 0, self.width))
 
 
@@ -109,7 +109,6 @@ def _is_syntax(quotes: Places) -> Marks:
 
 
 def _rest(text: Bytes, quotes: Places, delimiter: int) -> bytes:
-    """See `Fields.rest`."""
     if len(quotes) % 2:
         return b'"'
     if len(quotes) and quotes[-1] == len(text) - 1:

@@ -21,18 +21,10 @@ MARK = b"\xef\xbb\xbf"  # a byte order mark
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How a CSV file is written.
+    """How a CSV file is written."""
 
-    Parameters
-    ----------
-    delimiter : str
-        Public. The character of ASCII that separates fields.
-    dialect : {"rfc4180", "lines"}
-        Public. How records are separated.
-    """
-
-    delimiter: str = ","
-    dialect: Dialect = "rfc4180"
+    delimiter: str = ","  # public: the character of ASCII that separates fields
+    dialect: Dialect = "rfc4180"  # public: how records are separated
 
     def __post_init__(self) -> None:
         if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n':

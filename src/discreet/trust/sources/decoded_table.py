@@ -16,7 +16,7 @@ from discreet.schema.schema import Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.columns.arrow_column import read_matrix
 from discreet.trust.sources.columns.decoding import known
-from discreet.trust.sources.shield import shielded, shielded_all
+from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 
 
@@ -40,18 +40,15 @@ class DecodedTable(Batched):
         self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         if (tally := question.tally) is None:
             return super().sum(question)
         return shielded(self._asked, lambda: tallied(self._chosen(question.columns), tally, question.grid))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Batched`."""
         for batch in self._batches(lambda: self._chosen(columns)):
             yield read_matrix(batch, len(columns))
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column; see `Source`."""
 
         def counts() -> Any:
             rows = self._rows()
@@ -65,7 +62,6 @@ class DecodedTable(Batched):
             yield dict(zip(keys.to_pylist(), rows.to_pylist(), strict=True))
 
     def units(self) -> int:
-        """The number of rows."""
         return int(shielded(self._asked, lambda: self._rows().aggregate("count(*)").fetchall()[0][0]))
 
     def _batches(self, rows: Callable[[], Any]) -> Iterator[Any]:

@@ -101,7 +101,6 @@ class EdgeList(Matrix, Edges):
         super().__init__(self._edges.astype(np.float64), schema)
 
     def edges(self) -> Steps:
-        """All edges; see `Edges`."""
         return self._edges
 
 
@@ -125,7 +124,6 @@ class NodeGraph(Edges):
         self._edges, self.schema = simple_edges(pairs, schema), schema
 
     def edges(self) -> Steps:
-        """All edges; see `Edges`."""
         return self._edges
 
     def sum(self, question: BoundedSum) -> Steps:
@@ -137,7 +135,6 @@ class NodeGraph(Edges):
         return refused()
 
     def units(self) -> int:
-        """The number of nodes."""
         return _count(self.schema)
 
 

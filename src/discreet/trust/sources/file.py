@@ -4,26 +4,100 @@ from __future__ import annotations
 
 import glob
 import threading
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.core.errors import MissingExtra, SchemaError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.schema.schema import Schema
-from discreet.trust.sources.ahead import ahead
-from discreet.trust.sources.columns.arrow_column import check_types
+from discreet.trust.sources import source
+from discreet.trust.sources.columns.arrow_column import arrow, check_types
+from discreet.trust.sources.columns.sql_column import decoded_columns
 from discreet.trust.sources.csv_fields import Dialect
 from discreet.trust.sources.csv_file import RFC4180, CsvForm, csv_batches, csv_header
 from discreet.trust.sources.decoded_table import DecodedTable
-from discreet.trust.sources.engine import engine
+from discreet.trust.sources.engine import engine, file_literal, name
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.parquet import is_parquet, parquet_batches, parquet_query, parquet_schema
-from discreet.trust.sources.shield import check_reachable, shielded
+from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.stream import Stream
 
+Batch = TypeVar("Batch")
+
+AHEAD = 4  # batches: the first of a row group takes as long as several others
 ENDINGS = (".csv", ".csv.gz", ".parquet")
+
+
+def ahead(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same batches in the same order, none of them None; `AHEAD` of them are read in advance.
+
+    Examples
+    --------
+    >>> list(ahead(range(3)))
+    [0, 1, 2]
+    """
+    source, reader = iter(batches), ThreadPoolExecutor(1)
+    try:
+        coming = deque(reader.submit(next, source, None) for _ in range(AHEAD))
+        while (batch := coming.popleft().result()) is not None:
+            coming.append(reader.submit(next, source, None))
+            yield batch
+    finally:
+        reader.shutdown(cancel_futures=True)
+
+
+def is_parquet(file: Path) -> bool:
+    """Whether a file is read as Parquet: by its name."""
+    return file.suffix == ".parquet"
+
+
+def parquet_schema(file: Path) -> Any:
+    """The names and types of a file's columns, as Arrow has them; a file that has none is refused."""
+    try:
+        return _schema(file)
+    except (arrow().ArrowException, OSError) as why:
+        raise SchemaError(f"open {file}", "it cannot be read as Parquet", "Check the file.") from why
+
+
+def parquet_batches(files: Sequence[Path], names: Sequence[str]) -> Iterator[Any]:
+    """Arrow record batches with these columns, in this order."""
+    rows = source.batch_rows(len(names))
+    for file in files:
+        with _opened(file) as opened:
+            for batch in opened.iter_batches(rows, columns=list(dict.fromkeys(names)), use_threads=False):
+                yield batch.select(list(names))
+
+
+def parquet_query(connection: Any, files: Sequence[Path], schema: Schema, unit: Unit) -> str | None:
+    """All records, decoded, in SQL; see `sql_column`. None where Arrow must read them.
+
+    Files whose types differ, and names that DuckDB takes for one, are left to Arrow.
+    """
+    fields = [_schema(file) for file in files]
+    together = {column.casefold() for column in fields[0].names}
+    if len(together) < len(fields[0].names) or not all(field.equals(fields[0]) for field in fields):
+        return None
+    wanted = read_columns(schema, unit)
+    records = f"read_parquet([{', '.join(map(file_literal, files))}], hive_partitioning=false)"
+    read = connection.sql(f"SELECT {', '.join(map(name, wanted))} FROM {records}")
+    arrow_types = {column: str(fields[0].field(column).type) for column in wanted}
+    columns = decoded_columns(schema, unit, arrow_types, dict(zip(wanted, map(str, read.types), strict=True)))
+    return None if columns is None else f"SELECT {columns} FROM {records}"
+
+
+def _schema(file: Path) -> Any:
+    with _opened(file) as opened:
+        return opened.schema_arrow
+
+
+def _opened(file: Path) -> Any:
+    arrow()
+    import pyarrow.parquet
+
+    return pyarrow.parquet.ParquetFile(file, pre_buffer=False)
 
 
 @unheld("cache")
@@ -39,10 +113,6 @@ class File(Stream):
         A file: Parquet where its name ends so, else CSV (gzipped where it ends in .gz). Or a folder: all its .csv,
         .csv.gz or .parquet files. Or a pattern such as `visits/2024-*.parquet`. Several files must have the same
         header, and all be CSV or all Parquet.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     delimiter : str
         Public. The character that separates the fields of a CSV record.
     dialect : {"rfc4180", "lines"}
@@ -86,7 +156,6 @@ class File(Stream):
         return None if query is None else DecodedTable(self._asked, lambda: connection.cursor().sql(query), self.schema)
 
     def check_ready(self) -> None:
-        """Refuse files that are gone; see `Source`."""
         if self._kept is None:
             check_reachable(self._asked, self._look, "Put the files back, or open what is there now.")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.condition import Condition
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
-from discreet.core.held import unheld
+from discreet.core.held import Secret, unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.dates import Temporal
@@ -22,15 +23,46 @@ from discreet.schema.value import name_of
 from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
 from discreet.trust.sources import source
 from discreet.trust.sources.columns import decoding, pandas_column
-from discreet.trust.sources.columns.coded_column import CodedColumn
 from discreet.trust.sources.columns.decoding import bounded, known
-from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.kept_rows import Ranks, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
 
 Rows = slice | NDArray[np.intp]
 PLAIN = [np.dtype(kind) for kind in ("float64", "float32", "int64", "int32", "bool")]
+
+
+@dataclass(frozen=True)
+class CodedColumn(Secret):
+    """Numbers as they are, and categories as their places in the schema's list, in as few bytes as these take.
+
+    That is never more than the raw column, whose values took at least as many bytes as a reference to each.
+
+    Examples
+    --------
+    >>> column = CodedColumn.of([np.array([0.0, np.nan]), np.array([1.0])], Category(("f", "m")))
+    >>> column.stored.dtype, column.values(slice(0, 3))
+    (dtype('uint8'), array([ 0., nan,  1.]))
+    """
+
+    stored: NDArray[Any]  # one number for each record
+    meanings: Array | None  # what each of them stands for, nan for the last; None where they stand for themselves
+
+    @classmethod
+    def of(cls, batches: Iterable[Array], kind: Number | Category) -> CodedColumn:
+        """A column that comes decoded, batch by batch; see `Batched.batches`."""
+        if isinstance(kind, Number):
+            return cls(np.concatenate([np.empty(0), *batches]), None)
+        missing = len(kind.values)
+        least = np.min_scalar_type(missing)
+        stored = [np.where(np.isnan(batch), missing, batch).astype(least) for batch in batches]
+        return cls(np.concatenate([np.empty(0, least), *stored]), np.append(np.arange(float(missing)), np.nan))
+
+    def values(self, rows: slice | NDArray[np.intp]) -> Array:
+        """The decoded values of some records."""
+        found: Array = self.stored[rows] if self.meanings is None else self.meanings.take(self.stored[rows])
+        return found
 
 
 @unheld("cache")
@@ -41,10 +73,6 @@ class Frame(Batched):
     ----------
     frame : pandas.DataFrame or mapping of str to array
         The records. Columns that the schema does not describe are never read.
-    schema : Schema
-        Public.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     counted = True
@@ -68,14 +96,12 @@ class Frame(Batched):
             self._bound(unit.column)
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         if not self.unit.pooled:
             return exact_sum(question, self._raw(question.columns)) if question.raw else super().sum(question)
         firsts = (self._first[start : start + source.BATCH] for start in range(0, len(self._first), source.BATCH))
         return pooled_sum(question, map(UnitRows, self._matrices(question.columns), firsts))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Batched`."""
         if self.unit.pooled:
             raise unbounded("hand over rows")
         return self._matrices(columns)
@@ -94,7 +120,6 @@ class Frame(Batched):
                 yield np.column_stack(found) if found else np.empty((_length(rows), 0))
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column; see `Source`."""
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
         for rows in self._fulfilling(condition):
@@ -102,7 +127,6 @@ class Frame(Batched):
             yield {key: count for key, count in counts.items() if key is not None}
 
     def _fulfilling(self, condition: Condition | None) -> Iterator[Rows]:
-        """The rows that fulfil a condition."""
         if condition is None:
             yield from self._slices()
             return
@@ -111,11 +135,9 @@ class Frame(Batched):
             yield places[condition.mask(dict(zip(condition.columns, values.T, strict=True)))]
 
     def units(self) -> int:
-        """The number of units."""
         return self._units
 
     def units_by_rows(self, most: int) -> Steps:
-        """How many pooled units have 1, 2, ... rows; see `Source`."""
         sizes = np.diff(np.r_[np.flatnonzero(self._first), len(self._first)])
         return np.bincount(np.minimum(sizes, most), minlength=most + 1)[1:]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from discreet.core.checks import instead_of
 from discreet.core.errors import SchemaError
-from discreet.core.near_name import instead_of
 from discreet.core.neighbors import Unit
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Column, Number, Schema, Text

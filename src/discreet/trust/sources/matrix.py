@@ -48,13 +48,11 @@ class Matrix(Batched):
         self._place = {name: i for i, name in enumerate(schema.columns)}
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Batched`."""
         rows = min(BATCH, max(1, AT_HAND // max(1, len(columns))))
         for start in range(0, len(self._values), rows):
             yield bounded(self._of(self._values[start : start + rows], columns), columns, self.schema)
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         if not question.raw:
             return super().sum(question)
         return exact_sum(question, [self._of(self._values, question.columns)])
@@ -66,7 +64,6 @@ class Matrix(Batched):
             yield bounded(self._of(rows[start : start + BATCH], columns), columns, self.schema)
 
     def everything(self, columns: Sequence[str]) -> Array:
-        """All rows; see `Batched`."""
         return bounded(self._of(self._values, columns), columns, self.schema)
 
     def found(self, columns: Sequence[str]) -> Array:
@@ -85,7 +82,6 @@ class Matrix(Batched):
         raise SchemaError(f"column {column!r}", "a matrix has no text columns", "Give a data frame or a file.")
 
     def units(self) -> int:
-        """The number of records."""
         return len(self._values)
 
 

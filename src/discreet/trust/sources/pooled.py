@@ -17,7 +17,7 @@ from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import MOST, UnitRows, pooled_sum, settled
 from discreet.trust.sources.columns.arrow_column import arrow, read_matrix
 from discreet.trust.sources.decoded_table import DecodedTable, cell_sums
-from discreet.trust.sources.shield import shielded
+from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import sliced
 
 
@@ -28,8 +28,6 @@ class Pooled(DecodedTable):
 
     Parameters
     ----------
-    asked : str
-        What is read, for errors.
     connection : duckdb.DuckDBPyConnection
         An engine of its own: it holds the rows.
     records : duckdb.DuckDBPyRelation
@@ -51,7 +49,6 @@ class Pooled(DecodedTable):
             connection.execute(f"DROP TABLE {name}")
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `pooled_sum`."""
         columns = question.columns
         width = len(columns)
         if (tally := question.tally) is None:
@@ -71,11 +68,9 @@ class Pooled(DecodedTable):
         raise unbounded(f"count the values of {column!r}")
 
     def units(self) -> int:
-        """The number of units."""
         return self._units
 
     def units_by_rows(self, most: int) -> Steps:
-        """How many units have 1, 2, ... rows; see `Source`."""
 
         def counted() -> Any:
             sized = self._rows().aggregate(f"least(count(*), {most}) AS size, n", "n")

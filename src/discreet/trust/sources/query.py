@@ -4,26 +4,74 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.errors import MissingExtra, ParameterError, SchemaError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.schema.schema import Schema
-from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.columns.arrow_column import arrow, check_types
-from discreet.trust.sources.columns.postgres_types import check_postgres_types
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.relation import Relation
-from discreet.trust.sources.shield import check_reachable
+from discreet.trust.sources.relation import ENGINE_LOCK, LockedStream, Relation
+from discreet.trust.sources.shielded import check_reachable
 from discreet.trust.sources.stream import Stream
+
+Answered = Callable[[str], list[tuple[Any, ...]]]
+"""The rows that a query to the database gives."""
+
+MISREAD = ("money", "oid", "regproc")  # hundredths without a point, and numbers whose first bit is taken for a sign
+TEXTS = ("enum_send", "textsend", "varcharsend", "bpcharsend", "namesend", "citextsend")
+"""What sends values as their texts."""
+
+
+def check_postgres_types(asked: str, types: Any, names: Sequence[str], answered: Answered) -> None:
+    """Refuse columns of types whose values would not be read as what they are; of another database, none.
+
+    Parameters
+    ----------
+    asked : str
+        What is opened.
+    types : pyarrow.Schema
+        Public. The types of all columns, as the driver has them.
+    names : sequence of str
+        Public. The columns that are read.
+    answered : callable
+        Asks the database, for the types that the driver does not know.
+    """
+    for column in names:
+        field = types.field(column)
+        kind = (field.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
+        opaque = bool(kind) and isinstance(field.type, arrow().OpaqueType) and kind != "numeric"
+        if kind in MISREAD or (opaque and not _is_text(kind, answered)):
+            called = next((found for found, _ in _known(kind, answered)), kind)
+            raise SchemaError(
+                asked,
+                f"column {column!r} holds {called}, which is read neither as numbers nor as texts",
+                f"Leave it out, or convert it in a view or a query, as {column}::text or {column}::numeric.",
+                kind=called,
+            )
+
+
+def _is_text(kind: str, answered: Answered) -> bool:
+    """Whether all types of this name send texts, as enumerations do."""
+    sent = [sender in TEXTS for _, sender in _known(kind, answered)]
+    return bool(sent) and all(sent)
+
+
+def _known(kind: str, answered: Answered) -> list[tuple[Any, ...]]:
+    """The name of a type and what sends it; the driver may know its number alone."""
+    number = re.fullmatch(r"unnamed<oid:([0-9]+)>", kind)
+    which = f"pg_type.oid = {number[1]}" if number else f"typname = {literal(kind)}"
+    tables = "pg_catalog.pg_type JOIN pg_catalog.pg_proc ON pg_proc.oid = typsend"
+    return answered(f"SELECT typname::text, proname::text FROM {tables} WHERE {which}")
 
 
 @unheld("own turns")
-class Query(Busy):
+class Query(LockedStream):
     """A query to a database as a source: the driver hands Arrow record batches over, a few at a time.
 
     It runs again for every question, with only the columns that are asked for.
@@ -36,10 +84,6 @@ class Query(Busy):
         Public. The records. A row of it must come from one record: it may choose rows and columns and compute with one
         row at a time, but what it joins, counts or ranks over rows is bounded by nothing. Under replace neighbors of
         records it is refused: see `postgres_table`.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     connect : callable, optional
         Gives a new connection where this one was lost.
     """
@@ -64,7 +108,6 @@ class Query(Busy):
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
 
     def check_ready(self) -> None:
-        """Connect again where the connection was lost, or refuse; see `Source`."""
         if self._kept is not None:
             return
         with ENGINE_LOCK:
@@ -98,7 +141,6 @@ class Query(Busy):
 
 
 def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> Stream:
-    """The source for a query on this connection."""
     if hasattr(connection, "sql"):
         return Relation(connection.sql(query), schema, unit)
     if hasattr(connection, "adbc_get_info"):

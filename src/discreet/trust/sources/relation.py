@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from discreet.core.condition import Condition
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
+from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
 from discreet.trust.sources import source
-from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.columns.sql_column import decoded_columns
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, not_single, read_columns
-from discreet.trust.sources.shield import check_reachable
+from discreet.trust.sources.shielded import check_reachable
+from discreet.trust.sources.stream import Stream
 
+ENGINE_LOCK = threading.RLock()  # for all of them: which connection a relation is on cannot be found out
 MISREAD = ("BIT", "GEOMETRY", "TIME WITH TIME ZONE")  # Arrow is given their bytes, or less than they hold
 
 
-class Relation(Busy):
+class LockedStream(Stream):
+    """A stream that reads from a connection of the user's."""
+
+    def sum(self, question: BoundedSum) -> Steps:
+        with ENGINE_LOCK:
+            return super().sum(question)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
+        """Matrices of at most `BATCH` rows; see `Batched`. The connection is busy until the last one was given."""
+        with ENGINE_LOCK:
+            yield from super().batches(columns)
+
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        with ENGINE_LOCK:
+            yield from super().keys(column, condition)
+
+    def units(self) -> int:
+        with ENGINE_LOCK:
+            return super().units()
+
+
+class Relation(LockedStream):
     """A DuckDB relation as a source, such as `connection.sql("SELECT ...")` or `connection.table("visits")`.
 
     It runs again for every question, on its own connection, which is busy meanwhile; threads wait for one another.
@@ -30,10 +56,6 @@ class Relation(Busy):
         The records. A row of it must come from one record: it may choose rows and columns and compute with one row at a
         time, but what it joins, counts or ranks over rows is bounded by nothing. Under replace neighbors of records:
         all of a table, `connection.table("visits")`.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
-    unit : Unit
-        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     def __init__(self, relation: Any, schema: Schema, unit: Unit = RECORD) -> None:
@@ -52,10 +74,9 @@ class Relation(Busy):
         self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
         unit_type = types[unit.column] if unit.column is not None else None
         self.counted = _is_table(relation)
-        Busy.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
+        LockedStream.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
 
     def check_ready(self) -> None:
-        """Refuse a connection that was closed, and a table that is gone; see `Source`."""
         if self._kept is None:
             remedy = "Open the database again, and give a relation of it."
             with ENGINE_LOCK:
@@ -87,7 +108,7 @@ def _batches(relation: Any, names: Sequence[str]) -> Iterator[Any]:
 
 
 def _all(reader: Any) -> Iterator[Any]:
-    """Its batches; the connection is free again afterwards, whatever happens."""
+    """All batches of a reader; it is closed afterwards, so that the connection is free."""
     try:
         yield from reader
     finally:

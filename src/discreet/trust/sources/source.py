@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.held import Secret
+from discreet.core.inherited_docs import inherit_docs
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.secret import Secret
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
@@ -55,6 +56,13 @@ class Source(Secret, ABC):
     """Records behind a schema, read again for every question.
 
     At most `unit.rows` rows of each unit; or all of them, where units are pooled, for sums that `pooled_sum` bounds.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Columns that it does not describe are never read.
+    unit : Unit
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     schema: Schema
@@ -63,6 +71,10 @@ class Source(Secret, ABC):
     """Whether every record is a row whatever it holds, so that the number of rows says nothing about their content."""
     reopened: Callable[[Schema], Source] | None = None
     """Gives the same records under another schema, if they can be read by one."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherit_docs(cls, Source)
 
     def check_ready(self) -> None:
         """Refuse records that cannot be read now, and make ready what can be: asked before anything is charged."""
@@ -105,5 +117,4 @@ class Batched(Source):
         return np.concatenate([np.empty((0, len(columns))), *self.batches(columns)])
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; see `Source`."""
         return exact_sum(question, self.batches(question.columns))

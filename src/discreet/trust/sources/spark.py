@@ -12,16 +12,15 @@ import numpy as np
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.quiet import quiet
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import BoundedSum, quiet
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
-from discreet.trust.sources.kept import canonical_batches, choice, place
+from discreet.trust.sources.kept_rows import canonical_batches, choice, place
 from discreet.trust.sources.pooled import filled, unbounded, unit_rows
-from discreet.trust.sources.shield import check_reachable, shielded
+from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.source import Source, sliced
 
 Work = Callable[[Iterable[Any]], Iterator[Any]]
@@ -42,8 +41,6 @@ class SparkFrame(Source):
     frame : pyspark.sql.DataFrame
         The records. A row of it must come from one record: it may choose rows and columns and compute with one row at a
         time, but what it joins, counts or ranks over rows is bounded by nothing.
-    schema : Schema
-        Public. Columns that it does not describe are never read.
     unit : Unit
         Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled. The others stay
         persisted in Spark from the first question until the source goes.
@@ -62,12 +59,10 @@ class SparkFrame(Source):
             weakref.finalize(self, _given_back, self._frame).atexit = False
 
     def check_ready(self) -> None:
-        """Refuse a session that was stopped; see `Source`."""
         session = self._frame.sparkSession
         check_reachable(ASKED, lambda: session.range(0).schema, "Start a session, and give a data frame of it.")
 
     def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum; one vector per partition comes to the driver."""
         for name in question.columns:
             known(self.schema, name)
         total = exact_sum(question, [])
@@ -76,7 +71,6 @@ class SparkFrame(Source):
         return total
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column; see `Source`."""
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
         read = () if condition is None else condition.columns
@@ -87,12 +81,10 @@ class SparkFrame(Source):
             yield dict(zip(texts(keys).to_pylist(), rows.to_pylist(), strict=True))
 
     def units(self) -> int:
-        """The number of units."""
         counted = "count(*)" if self.unit.column is None else "count(DISTINCT u)"
         return int(_collected(lambda: self._frame.selectExpr(f"{counted} AS units"))["units"][0].as_py())
 
     def units_by_rows(self, most: int) -> Steps:
-        """How many pooled units have 1, 2, ... rows; see `Source`."""
 
         def counted() -> Any:
             sizes = self._frame.groupBy("u").count().selectExpr(f"least(count, {most}L) AS size")
@@ -179,7 +171,6 @@ def _named(condition: Condition | None, schema: Schema, *, decoded: bool) -> Wor
 
 
 def _with_bytes(batch: Any) -> Any:
-    """The batch with bytes for texts."""
     pa = arrow()
     columns = [c.cast(pa.binary()) if pa.types.is_large_string(c.type) else c for c in batch.columns]
     return pa.record_batch(columns, names=batch.schema.names)

@@ -20,7 +20,7 @@ from discreet.schema.value import LONGEST, text_of
 from discreet.trust.sources.columns import arrow_column, decoding
 from discreet.trust.sources.columns.decoding import bounded, codes, numbers, objects, texts
 from discreet.trust.sources.columns.raw_values import array_of
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 
 def cell(value: Any) -> np.ndarray:

@@ -18,7 +18,7 @@ from discreet.schema.value import number_of, text_of
 from discreet.statistics.moments.mean import mean
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.raw_values import array_of, numbers_in, unlisted
-from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source_of import source_of
 
 
 class Failing(float):

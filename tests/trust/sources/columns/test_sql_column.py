@@ -18,15 +18,15 @@ import discreet
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import grouped_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.sources import stream
 from discreet.trust.sources.columns.arrow_column import canonical
 from discreet.trust.sources.engine import engine
-from discreet.trust.sources.opening import source_of
-from discreet.trust.sources.parquet import parquet_query
+from discreet.trust.sources.file import parquet_query
+from discreet.trust.sources.source_of import source_of
 
 WHOLE = {f"{sign}int{width}": width for sign in ("", "u") for width in (8, 16, 32, 64)}
 NUMBERS: list[Column] = [Number(-100, 100), Number(-1e30, 1e30), Number(-0.0, 7)]
@@ -39,6 +39,24 @@ KINDS: list[Column] = [
     Category(tuple(map(str, range(300)))),
     Category(("9007199254740991", "9007199254740990", "-9007199254740991", "1000000000000001", "100000000000001")),
     Text(),
+]
+SHORT = re.compile(r"\{[^{}]*:[^{}]*[gefn%]\}")
+LEFT_TO_ARROW = {
+    "texts": pa.array(["1"]),
+    "decimals": pa.array([Decimal("1.5")]),
+    "days": pa.array([datetime.date(2020, 1, 1)]),
+    "instants": pa.array([datetime.datetime(2020, 1, 1)]),
+    "dictionaries": pa.array(["1"]).dictionary_encode(),
+    "halves": pa.array([np.float16(1.5)], pa.float16()),
+}
+SCHEMA = Schema({"kind": Category(("1", "2")), "x": Number(0, 9)})
+ROWS = {"who": [1, 1, 2, 2, 2], "kind": [1, 2, 1, 2, 3], "x": [1.0, 2.0, 3.0, 4.0, 5.0]}
+COMPRESSIONS = ("none", "snappy", "gzip", "brotli", "zstd", "lz4")
+ENCODINGS: list[dict[str, Any]] = [
+    *({"compression": kind} for kind in COMPRESSIONS),
+    {"use_dictionary": False, "column_encoding": {"kind": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT"}},
+    {"use_dictionary": False, "data_page_version": "2.0", "compression": "zstd"},
+    {"version": "1.0", "use_dictionary": ["kind"], "row_group_size": 2},
 ]
 
 
@@ -55,9 +73,6 @@ def column_of(kind: str) -> Any:
     nearly = [0.0, -0.0, 1.0, 0.1, 1 / 3, 5e-324, 1e-40, 3e38, 1e308, np.inf, -np.inf, np.nan, None, 99.99999999999999]
     with np.errstate(over="ignore"):
         return pa.array(nearly, pa.float64()).cast(getattr(pa, kind)(), safe=False)
-
-
-SHORT = re.compile(r"\{[^{}]*:[^{}]*[gefn%]\}")
 
 
 def test_no_number_is_shortened_where_sql_is_written() -> None:
@@ -92,16 +107,6 @@ def test_whole_numbers_that_floats_merge_are_left_to_arrow(tmp_path: Path) -> No
     assert parquet_query(engine(), [tmp_path / "x.parquet"], schema, RECORD) is None
     for records in (rows, pa.table(rows), tmp_path / "x.parquet"):
         assert source_of(records, schema).sum(contingency_of(schema, ("x",), (0,))).tolist() == [2, 1]
-
-
-LEFT_TO_ARROW = {
-    "texts": pa.array(["1"]),
-    "decimals": pa.array([Decimal("1.5")]),
-    "days": pa.array([datetime.date(2020, 1, 1)]),
-    "instants": pa.array([datetime.datetime(2020, 1, 1)]),
-    "dictionaries": pa.array(["1"]).dictionary_encode(),
-    "halves": pa.array([np.float16(1.5)], pa.float16()),
-}
 
 
 @pytest.mark.parametrize("kind", LEFT_TO_ARROW)
@@ -142,10 +147,6 @@ def test_a_column_may_have_any_name(name: str, tmp_path: Path) -> None:
 
 def without_arrow(*arguments: Any) -> Any:
     raise AssertionError("the records went through Arrow")
-
-
-SCHEMA = Schema({"kind": Category(("1", "2")), "x": Number(0, 9)})
-ROWS = {"who": [1, 1, 2, 2, 2], "kind": [1, 2, 1, 2, 3], "x": [1.0, 2.0, 3.0, 4.0, 5.0]}
 
 
 def relation() -> Any:
@@ -204,15 +205,6 @@ def test_records_on_which_a_question_fails_add_nothing(unit: Unit) -> None:
 
     question = BoundedSum(wrong, Bound("l1", 1.0), ("x",))
     assert source_of(relation(), SCHEMA, unit).sum(question).tolist() == [0]
-
-
-COMPRESSIONS = ("none", "snappy", "gzip", "brotli", "zstd", "lz4")
-ENCODINGS: list[dict[str, Any]] = [
-    *({"compression": kind} for kind in COMPRESSIONS),
-    {"use_dictionary": False, "column_encoding": {"kind": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT"}},
-    {"use_dictionary": False, "data_page_version": "2.0", "compression": "zstd"},
-    {"version": "1.0", "use_dictionary": ["kind"], "row_group_size": 2},
-]
 
 
 @pytest.mark.parametrize("written", ENCODINGS, ids=str)

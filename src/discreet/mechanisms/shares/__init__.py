@@ -1,1 +1,0 @@
-"""A party's share of the noise on a sum."""

@@ -1,0 +1,110 @@
+"""What a statistic brings for the trial that all statistics are put through, and the records that it is asked of."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, Union
+
+import numpy as np
+
+from discreet.core.parameters import fits
+from discreet.releases.statistic import Declaration, declaration_of
+from discreet.schema.schema import Category, Number, Schema, Text
+from tests.conformance.walk import mirror
+
+SCHEMA = Schema({"x": Number(-20, 20), "y": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()})
+NAN, INF = float("nan"), float("inf")
+USUAL = {"column": "x", "columns": ("x", "y")}
+WRONG: dict[str, list[Any]] = {
+    "epsilon": [0.0, -1.0],
+    "delta": [-1e-6, 1.0],
+    "confidence": [0.0, 1.0, -0.5, 95],
+    "column": ["nobody", ""],
+    "columns": [("x", "nobody"), ("x", "x"), (), "nobody"],
+    "by": ["nobody", "x", (), ("kind", "kind"), ["kind", "name"]],
+    "where": ["nobody > 3", "", "x >", "x > 3 and"],
+    "edges": [[3], [2, 1], "ab", {"nobody": [0, 1]}],
+    "bins": [0, 2**60],
+}
+"""What is refused of options that statistics share; what is refused of its own, a statistic's test file says."""
+KINDS: dict[Any, list[Any]] = {
+    float: [NAN, INF, "one", 1j],
+    int: [-3, 2.5, NAN, "many"],
+    bool: ["yes", 7, None],
+    str: [7, 2.5],
+}
+"""What no option of a kind may be."""
+
+
+@dataclass(frozen=True)
+class StatisticTrial:
+    """A statistic as it is asked in its trial.
+
+    Parameters
+    ----------
+    options : dict of str to object
+        What is given, beside a column or two; of records with the columns of `SCHEMA`.
+    hostile : dict of str to list
+        Values of its own options that are refused before anything is spent.
+    arrays : bool
+        Whether an array with bounds is enough.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+    hostile: dict[str, list[Any]] = field(default_factory=dict)
+    arrays: bool = True
+
+    def given(self, declaration: Declaration) -> dict[str, Any]:
+        """All that is given."""
+        taken = {name: value for name, value in USUAL.items() if name in declaration.options}
+        return taken | self.options
+
+    def mistakes(self, declaration: Declaration) -> Iterator[tuple[str, Any]]:
+        """What is refused of each option: for its name, for its kind, and as its test file says."""
+        for name, option in declaration.options.items():
+            for value in (*self.hostile.get(name, ()), *WRONG.get(name, ()), *_of_kind(option.kind)):
+                yield name, value
+
+
+def _of_kind(kind: Any) -> list[Any]:
+    """Values that fit no part of an annotation."""
+    parts = typing.get_args(kind) if typing.get_origin(kind) in (Union, types.UnionType) else (kind,)
+    if any(typing.get_origin(one) is Literal for one in parts):
+        return ["nobody", 7]
+    values = [value for one in parts for value in KINDS.get(one, ())] if all(map(_plain, parts)) else []
+    return [value for value in values if not fits(value, kind) and value != ""]
+
+
+def _plain(kind: Any) -> bool:
+    return kind in KINDS or kind is types.NoneType
+
+
+@cache
+def trial_of(function: Any) -> StatisticTrial:
+    """How a statistic is asked: as its own test file says, by its name where a file has several; or as any."""
+    try:
+        brought = mirror(function)
+    except ModuleNotFoundError:
+        return StatisticTrial()
+    found = getattr(brought, "TRIALS", {}).get(function.__name__) or getattr(brought, "TRIAL", None)
+    return found if isinstance(found, StatisticTrial) else StatisticTrial()
+
+
+def table(rows: int, seed: int = 0) -> dict[str, Any]:
+    """Records with the columns of `SCHEMA`."""
+    rng = np.random.default_rng(seed)
+    return {
+        "x": rng.normal(5, 3, rows),
+        "y": rng.uniform(0, 1, rows),
+        "kind": rng.choice(["a", "b", "c", "other"], rows).tolist(),
+        "name": ["somebody"] * rows,
+    }
+
+
+def asked(function: Any, data: Any, **more: Any) -> Any:
+    """What a statistic finds, as its trial asks it."""
+    return function(data, **trial_of(function).given(declaration_of(function)) | more)
