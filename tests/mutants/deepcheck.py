@@ -17,6 +17,12 @@ MUTANTS = [
         ("if self.random:", "if False:"),
     ),
     *of(
+        "deep/checks/model_state",
+        ("        for table, own in owners:\n            table.update(own)\n", "        pass\n"),
+        ("one is not None and one in by_own", "one is not None and name in others"),
+        tests="deep/clipping/test_clipped_sum.py deep/checks/test_rehearsal.py",
+    ),
+    *of(
         "deep/clipping/capture",
         ("            for wrong in run.wrong:\n                counts = counts & ~wrong\n", ""),
         ("each < 2 else {name: form.grouped(each)", "True else {name: form.grouped(each)"),

@@ -120,6 +120,11 @@ class RecordsOf:
         private = as_private(self.data, self.budget, self.bounds, names, self.where)
         return Subject(private, budget=self.budget, key=self.key, groups=self.groups(private))
 
+    def opened_anywhere(self) -> Subject:
+        """The same without groups, also where an engine holds the records: the trust model refuses what it cannot."""
+        private = as_private(self.data, self.budget, self.bounds, None, self.where)
+        return Subject(private, budget=self.budget, key=self.key)
+
     def counted(self) -> Subject:
         """The same of records of which no value is read."""
         return Subject(rows_alone(self.data, self.budget), budget=self.budget, key=self.key)

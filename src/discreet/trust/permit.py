@@ -159,12 +159,13 @@ class Permit(Held):
     @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
-        check_columns(self._purpose, question, self._schema)
+        trust = self._trust
+        check_columns(self._purpose, question, getattr(trust, "schema", None))
         self._check_open()
         self._take(mechanism.event)
         asked = self._identity((question, mechanism))
         try:
-            release = self._first_or_next(question, mechanism) if self._stored is None else self._again(asked)
+            release = self._first_or_next(trust, question, mechanism) if self._stored is None else self._again(asked)
         except DiscreetError as error:
             error.settle(self._settlement(error))
             raise
@@ -346,16 +347,16 @@ class Permit(Held):
             key=self._charge.key,
         )
 
-    def _first_or_next(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+    def _first_or_next(self, trust: TrustModel, question: Question, mechanism: Mechanism[Release]) -> Release:
         """What the trust model releases; where it fails before it ever released anything, the charge is let go."""
         self._asked += 1
         before = self._charge.asked if isinstance(self._charge, Reservation) and self._asked == 1 else None
         if before is not None and before != self._digest((question, mechanism)):
             raise self._another()
         try:
-            return self._trust.ask(question, mechanism)
+            return trust.ask(question, mechanism)
         except EngineFailure:
-            if self._asked == 1 and getattr(self._trust, "asks_again", False):
+            if self._asked == 1 and getattr(trust, "asks_again", False):
                 self._let_go(self._digest((question, mechanism)))
             raise
 

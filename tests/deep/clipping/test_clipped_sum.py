@@ -240,3 +240,17 @@ def test_a_loss_of_the_whole_batch_is_refused() -> None:
 def test_a_clipped_sum_does_not_show_its_samples() -> None:
     found = clipped_sum(nn.Linear(2, 2), squares, torch.ones(4, 2), torch.ones(4, 2))
     assert "tensor" not in repr(found)
+
+
+def test_a_layer_in_two_places_of_a_model_is_one_and_stays_the_same() -> None:
+    torch.manual_seed(0)
+    layer, x = nn.Linear(3, 3), torch.randn(5, 3)
+    model = nn.Sequential(layer, nn.Tanh(), layer)
+    own, before = layer.weight, layer.weight.detach().clone()
+    found = clipped_sum(model, lambda out, wanted: (out * wanted).sum(dim=1), x, torch.ones(5, 3), clip=1e6)
+    assert layer.weight is own
+    assert torch.equal(own, before)
+    lost = (model(x)).sum()
+    torch.testing.assert_close(
+        found.gradients["0.weight"].float(), torch.autograd.grad(lost, [own])[0], rtol=1e-4, atol=1e-5
+    )

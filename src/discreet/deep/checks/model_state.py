@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -153,3 +155,38 @@ def _same(first: Any, second: Any, things: bool = True) -> bool:
 def _equal(first: Tensor, second: Tensor) -> bool:
     second = second.to(first.device)
     return first.dtype == second.dtype and bool(((first == second) | ((first != first) & (second != second))).all())
+
+
+@contextmanager
+def replaced_parameters(model: nn.Module, others: Mapping[str, Tensor]) -> Iterator[None]:
+    """Inside, the parameters of these names are other tensors, wherever the model has them; afterwards they are back.
+
+    A module may be in several places of a model, and several modules may share a parameter.
+
+    Parameters
+    ----------
+    model : Module
+        Public.
+    others : mapping of str to Tensor
+        By the names of `named_parameters`.
+
+    Examples
+    --------
+    >>> layer = nn.Linear(2, 2)
+    >>> with replaced_parameters(nn.Sequential(layer, layer), {"0.weight": torch.eye(2)}):
+    ...     layer.weight
+    tensor([[1., 0.],
+            [0., 1.]])
+    >>> type(layer.weight).__name__
+    'Parameter'
+    """
+    named: dict[str, Tensor] = dict(model.named_parameters())
+    by_own: dict[Tensor, Any] = {named[name]: one for name, one in others.items()}
+    owners = [(module._parameters, dict(module._parameters)) for module in model.modules()]
+    try:
+        for table, own in owners:
+            table.update({name: by_own[one] for name, one in own.items() if one is not None and one in by_own})
+        yield
+    finally:
+        for table, own in owners:
+            table.update(own)

@@ -9,11 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils._pytree import tree_flatten
 
 from discreet.core.errors import ParameterError
-from discreet.deep.checks.model_state import ModelState, differing
+from discreet.deep.checks.model_state import ModelState, differing, replaced_parameters
 from discreet.deep.checks.same_draws import SameDraws, same
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.capture import ASKED, Layer, Lead, captured, layers
@@ -346,5 +345,5 @@ def _moved(model: nn.Module) -> Iterator[None]:
             fan = max(1, one.numel() // len(one)) if one.dim() > 1 else 9
             noise = drawn.to(one).repeat(-(-one.numel() // DRAWN))[: one.numel()].view_as(one)
             found[name] = (one.detach() + noise / (3 * fan**0.5)).requires_grad_()
-    with _reparametrize_module(model, found, tie_weights=True):
+    with replaced_parameters(model, found):
         yield

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.nn.utils.stateless import _reparametrize_module
 
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
+from discreet.deep.checks.model_state import replaced_parameters
 from discreet.deep.clipping.capture import Layer
 from discreet.deep.clipping.clipped_sum import ClippedSum, Losses, clipped_sum_of, rehearsed_layers
 from discreet.deep.noise.fine_grid import fine_grid, in_steps
@@ -62,7 +62,7 @@ class CompiledSum:
         ) -> list[Tensor]:
             clip, step = scales
             given = dict(zip(self._parameters, parameters, strict=True))
-            with _reparametrize_module(model, given, tie_weights=True):
+            with replaced_parameters(model, given):
                 found = clipped_sum_of(model, taken, losses, inputs, targets, clip, there, views)
             fine = [in_steps(found.gradients[name], step) for name in self._names]
             return [found.norms, found.losses, *fine]

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
+from discreet.core.held import unheld
 from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
 from discreet.service.cli.rappor_arguments import add_rappor
@@ -41,6 +42,7 @@ class Once(argparse.Action):
 GIVEN = "given"  # the options of a command line so far
 
 
+@unheld("releases")
 class Parser(argparse.ArgumentParser):
     """A parser whose errors read like all others, and of whose options none takes the place of another."""
 

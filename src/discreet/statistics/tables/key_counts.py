@@ -85,7 +85,7 @@ def key_counts(
     >>> list(key_counts(towns, "town", bounds=Schema({"town": Text()}), epsilon=1.0, delta=1e-6).counts)
     ['Rome']
     """
-    of = records.opened()
+    of = records.opened_anywhere()
     of.schema.text(column)
     selection = calibrate(KeySelection(delta=of.budget.delta / 2), of.budget)
     with of.data.permit(selection.event, f"values of {column}", key=of.key) as permit:
