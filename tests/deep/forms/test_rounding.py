@@ -278,12 +278,21 @@ def test_blocks_add_up_to_the_sum_and_are_as_large_as_the_margin_allows() -> Non
         assert 4 * unit(torch.zeros(1)) * terms * rounding.samples * rounding.cancelling <= MARGIN * (1 + 1e-12)
         assert rounding.cancelling >= (1 if places == 1 else 64)
         for samples in (1, 3, 300):
-            slopes, inputs = (torch.randint(1, 200, (samples, places, wide)) for wide in (4, 5))
+            slopes, inputs = (torch.randint(1, 60, (samples, places, wide)) for wide in (4, 5))
             exact = slopes.flatten(0, 1).double().T @ inputs.flatten(0, 1).double()
             assert torch.equal(outer_sum(slopes.float(), inputs.float()).double(), exact)
     assert float(added_up(torch.tensor([2.0**24, 1.0, 1.0]).view(3, 1))) == 2**24 + 2
     values, weights = torch.randint(-200, 200, (700, 3)), torch.randint(0, 200, (700,))
     assert torch.equal(weighted_sum(weights.float(), values.float()), weights.double() @ values.double())
+
+
+def test_sums_of_blocks_in_float32_are_off_by_half_of_the_slack_at_most() -> None:
+    for places in (1, 2, 16, 128, 256, 257, 1000):
+        rounding = rounding_of(torch.zeros(1), places)
+        part = rounding.cancelling if places > rounding.places else 0.0
+        for count, holds in ((rounding.blocks, True), (rounding.blocks + 1, False)):
+            off = 4 * 2.0**-24 * count * (count * rounding.samples + part)
+            assert (off <= SLACK / 2) == holds
 
 
 def test_guards_grow_with_the_number_of_terms() -> None:

@@ -19,7 +19,7 @@ FEW = 8  # blocks that are added up together, of some rows rather than of all
 def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
     """The sum over all samples and places of slopes times inputs', of shapes (samples, places, p or d).
 
-    In blocks, as `rounding_of` says, and in float64 where they are several.
+    In blocks, as `rounding_of` says, and in float64 where they are many.
 
     Examples
     --------
@@ -34,15 +34,15 @@ def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
     room = max(AT_HAND, math.prod((len(slopes), slopes.shape[2], inputs.shape[2])) // PARTS)
     rows = max(1, room // (inputs.shape[2] * min(FEW, len(slopes))))
     few = max(1, room // (inputs.shape[2] * min(rows, slopes.shape[2])))
-    return torch.cat([_added(part, inputs, few) for part in torch.split(slopes, rows, dim=2)])
+    return torch.cat([_added(part, inputs, few, rounding.blocks) for part in torch.split(slopes, rows, dim=2)])
 
 
-def _added(slopes: Tensor, inputs: Tensor, few: int) -> Tensor:
-    """The sum of all blocks in float64, a few at a time: so that they are added before they leave the cache."""
+def _added(slopes: Tensor, inputs: Tensor, few: int, blocks: int) -> Tensor:
+    """The sum of all blocks, a few at a time, so that they are added before they leave the cache; most in float64."""
     total = slopes.new_zeros(slopes.shape[2], inputs.shape[2], dtype=torch.float64)
     for left, right in zip(torch.split(slopes, few), torch.split(inputs, few), strict=True):
-        for one in (left.mT @ right).unbind():
-            total += one
+        for some in torch.split(left.mT @ right, blocks):
+            total += some.sum(dim=0) if len(some) > 1 else some[0]
     return total
 
 

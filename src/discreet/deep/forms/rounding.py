@@ -38,12 +38,15 @@ class Rounding:
         Public. What a sample multiplies may be so many times longer than its gradient: beyond, it counts as longer.
     share : float
         Public. How much rounding may add to what a sample moves a sum by, in units of the clip.
+    blocks : int
+        Public. How many such sums float32 may add up.
     """
 
     samples: int
     places: int
     cancelling: float
     share: float
+    blocks: int
 
 
 def rounding_of(values: Tensor, places: int) -> Rounding:
@@ -55,7 +58,23 @@ def rounding_of(values: Tensor, places: int) -> Rounding:
     if places > 1:
         samples = max(1, min(math.isqrt(SQUARE // places), TERMS // places))
     cancelling = MARGIN / (4 * unit(values) * samples * at * samples)
-    return Rounding(samples, at, cancelling, MARGIN + cancelling * 2 * cut_off(values))
+    blocks = max(1, added_blocks(samples, cancelling if places > at else 0.0, SLACK / 2))
+    return Rounding(samples, at, cancelling, MARGIN + cancelling * 2 * cut_off(values), blocks)
+
+
+def added_blocks(each: float, part: float, share: float) -> int:
+    """How many blocks float32 may add up, if that may move the sum by a share of the clip.
+
+    Each addition is off by 2^-24 of the sum, and four such sums differ between neighbors.
+
+    Parameters
+    ----------
+    each, part : float
+        Public. How many samples a block has, and how many times its clip a sample that is not whole yet may be long.
+    share : float
+        Public. Of the clip.
+    """
+    return int((math.sqrt(part**2 + each * share * 2.0**24) - part) / (2 * each))
 
 
 def lengthened(squares: Tensor, bulk: Tensor, guard: float, cut: float) -> Tensor:
@@ -113,8 +132,8 @@ class KernelBlocks:
     @property
     def most(self) -> int:
         """How many blocks float32 may add up: each sum is of whole samples, and of a part of one."""
-        each, part = self.long / self.places, 0.0 if self.long % self.places == 0 else self.cancelling
-        return int((math.sqrt(part**2 + each * BETWEEN * 2.0**24) - part) / (2 * each))
+        part = 0.0 if self.long % self.places == 0 else self.cancelling
+        return added_blocks(self.long / self.places, part, BETWEEN)
 
     @property
     def within(self) -> float:
