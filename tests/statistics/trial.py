@@ -74,12 +74,15 @@ class StatisticTrial:
         addition to those of their kind.
     arrays : bool
         Whether an array with bounds is enough.
+    elsewhere : str
+        Why extremes, and texts of others, are tried by its own tests alone.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     hostile: dict[str, list[Any]] = field(default_factory=dict)
     extreme: dict[str, list[Any]] = field(default_factory=dict)
     arrays: bool = True
+    elsewhere: str = ""
 
     def given(self, declaration: Declaration) -> dict[str, Any]:
         """All that is given."""
