@@ -24,7 +24,11 @@ FILES = re.compile(r"\*\*`([\w/]+)\.py`\*\*\n\n```python\n(.*?)```", flags=re.DO
 Mistake = tuple[str, str]
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "questions/above": (('Bound("l1", 1.0', 'Bound("l1", 0.5'),),
-    "statistics/moments/count_above": (("budget, name, key)", "Budget(2 * epsilon, delta), name, key)"),),
+    "statistics/moments/count_above": (
+        ("OneSum(of, name", "OneSum(replace(of, budget=replace(of.budget, epsilon=2 * of.budget.epsilon)), name"),
+        ("OneSum(of, name", "OneSum(replace(of, key=None), name"),
+        ("        Public. Values above", "        Values above"),
+    ),
     "mechanisms/selection/noisy_sign": (
         ("Laplace(self.multiplier).release", "Laplace(self.multiplier / 1.5).release"),
         ("return LaplaceLoss(self.multiplier)", "return LaplaceLoss(2.0)"),

@@ -18,7 +18,7 @@ from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import with_less_noise
-from tests.conformance.walk import for_each, mechanisms
+from tests.conformance.walk import for_each, mechanisms, trial
 
 FOUND = [kind for kind in mechanisms() if hasattr(kind, "stddev")]
 DRAWS = 32_000
@@ -37,7 +37,7 @@ CASES = [
 def tried(kind: type[Any]) -> Iterator[tuple[Any, Answer, Array]]:
     """The mechanism, an answer and many errors of it, wherever the mechanism takes such an answer."""
     for i, (bound, size, neighbors) in enumerate(CASES):
-        mechanism = with_less_noise(kind(), (1.0, 0.6)[i % 2])
+        mechanism = with_less_noise(trial(kind).made(kind), (1.0, 0.6)[i % 2])
         answer = Answer(np.zeros(size, dtype=np.int64), Grid(0), bound, neighbors)
         if (errors := drawn(mechanism, answer)) is not None:
             yield mechanism, answer, errors
@@ -77,7 +77,7 @@ def test_the_standard_deviation_is_that_of_the_draws(kind: type[Any]) -> None:
 def test_the_standard_deviation_is_that_of_the_draws_on_a_coarse_grid_too(kind: type[Any]) -> None:
     """Of noise of three steps; a report of one person is on a fine grid."""
     answer = Answer(np.zeros(1, dtype=np.int64), Grid(0), Bound("l1", 1.0), Neighbors.ADD_REMOVE)
-    mechanism = with_less_noise(kind(), 1 / 3)
+    mechanism = with_less_noise(trial(kind).made(kind), 1 / 3)
     errors = drawn(mechanism, answer)
     assert errors is not None
     assert abs(errors.std() / deviation(mechanism, answer) - 1) < 0.04

@@ -20,25 +20,16 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.releases.statistic import declaration_of
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
-from tests.conformance.walk import learners, statistics, trial
+from tests.conformance.walk import for_each, learners, statistics, trial
+from tests.statistics.trial import trial_of
 
-GIVEN: dict[str, Any] = {
-    "column": "x",
-    "columns": ("x", "y"),
-    "target": "y",
-    "groups": ("a", "b"),
-    "bins": 4,
-    "epsilon": 1.0,
-    "blocks": 2,
-}
-OWN: dict[str, dict[str, Any]] = {"key_counts": {"column": "name"}, "stable_interquartile_range": {"delta": 1e-6}}
-OWN |= {"grouped": {"by": "kind"}, "two_sample_t_test": {"by": "kind"}}
 BOUNDS = [
     (0, 2**70),
     (0, 2**53),
@@ -50,35 +41,6 @@ BOUNDS = [
     (1e15, 1e15 + 0.125),
 ]
 UNITS = (Unit("user", column="who", rows=2**30), Unit("user", column="who", pooled=True))
-HOSTILE: dict[str, list[Any]] = {
-    "epsilon": [1e-12, 1e4],
-    "delta": [1e-6, 1e-300],
-    "confidence": [1e-9, 1 - 1e-16],
-    "bins": [1, 10**9],
-    "blocks": [1, 10**9],
-    "deals": [10**6],
-    "max_iter": [1, 10**6],
-    "radius": [1e-300, 1e300],
-    "projections": [3, 10**9],
-    "least": [1e-300, 1e300],
-    "expected_size": [1, 2**60],
-    "bandwidth": [1e-300, 1e300],
-    "q": [0.0, 1e-300, tuple(np.linspace(0, 1, 100).tolist())],
-    "step": [1e-300, 1e300, 1e-15],
-    "ratio": [1 + 2**-52, 1e300],
-    "mean": [1e-300, 1e300],
-    "trim": [0.0, 1e-300, math.nextafter(0.5, 0)],
-    "method": ["records", "tree", "propose_test_release", "mwem"],
-    "noise": ["process"],
-    "population": [True],
-    "start": [(1e300, -1e300)],
-    "probabilities": [(1.0, 0.0, 0.0, 0.0), (1e-300, 1.0, 0.0, 0.0)],
-    "sets": [((), ("x",)), (("x", "y"),) * 1000],
-    "groups": [("a", "a"), ("no", "such")],
-    "by": ["kind"],
-    "where": ["x > 1e308", "x < 5e-324", "x is missing", " and ".join(["y <= 3"] * 400), f"{'(' * 99}x > 3{')' * 99}"],
-    "edges": [(-20.0, 5e-324, 20.0), (-1e300, 1e300), tuple(np.linspace(-20, 20, 300).tolist())],
-}
 WITH: dict[str, dict[str, Any]] = {"edges": {"by": "y"}}  # what a parameter is tried together with
 
 
@@ -106,11 +68,10 @@ def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
     for bounds in BOUNDS:
         yield private(Number(*bounds)), {}
     yield private(Number(*BOUNDS[0]), local=True), {"epsilon": 1e-9}
-    for name in taken:
-        for value in HOSTILE.get(name, ()):
-            yield private(usual), {name: value, **WITH.get(name, {})}
-            if "by" in taken and name == "epsilon":
-                yield private(usual), {name: value, "by": "kind"}
+    for name, value in trial_of(function).extremes(declaration_of(function)):
+        yield private(usual), {name: value, **WITH.get(name, {})}
+        if "by" in taken and name == "epsilon":
+            yield private(usual), {name: value, "by": "kind"}
     for kinds in (("a",), ("a", "b", *map(str, range(3000)))):
         yield private(usual, kinds=kinds), {}
     for unit in UNITS:
@@ -128,20 +89,21 @@ def more_trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
                 yield private(Number(*bounds), unit), {"epsilon": epsilon}
 
 
-ELSEWHERE = {"data", "bounds", "key", "loss", "queries", "column", "columns", "target"}
-FOUND = [one for one in statistics() if one.__name__ != "sample_and_aggregate"]  # its time is real, see its own tests
+FOUND = [one for one in statistics() if not trial_of(one).elsewhere]
 
 
-def test_every_parameter_is_tried() -> None:
-    taken = {name for function in FOUND for name in inspect.signature(function).parameters}
-    assert taken == set(HOSTILE) | ELSEWHERE
+@for_each(FOUND)
+def test_every_parameter_is_tried(function: Any) -> None:
+    declaration = declaration_of(function)
+    missing = declaration.options.keys() - dict(trial_of(function).extremes(declaration))
+    assert not missing, f"bring extreme={{{', '.join(f'{name!r}: [...]' for name in missing)}}}"
 
 
 @pytest.mark.parametrize("tried", [trials, pytest.param(more_trials, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
 def test_nothing_fails_after_the_charge_because_of_public_parameters(function: Any, tried: Any) -> None:
     taken, answered = inspect.signature(function).parameters, 0
-    usual = {**GIVEN, **({"columns": ("x",)} if "target" in taken else {}), **OWN.get(function.__name__, {})}
+    usual = trial_of(function).given(declaration_of(function))
     for data, hostile in tried(function):
         asked = {name: value for name, value in {**usual, **hostile}.items() if name in taken}
         spent = refused(function, data, asked)
@@ -199,8 +161,7 @@ def fault(asked: Callable[[], Any], ledger: Any) -> str | None:
 @pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
 def test_every_parameter_of_a_statistic_takes_any_value(function: Any, values: list[Any]) -> None:
     taken = inspect.signature(function).parameters
-    usual = {**GIVEN, **({"columns": ("x",)} if "target" in taken else {}), **OWN.get(function.__name__, {})}
-    usual = {name: value for name, value in usual.items() if name in taken}
+    usual = trial_of(function).given(declaration_of(function))
     for name in taken:
         for value in values if name != "data" else ():
             data = private(Number(-20, 20))

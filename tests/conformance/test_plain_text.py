@@ -30,14 +30,15 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.chart import Bar
 from discreet.releases.release import Release
+from discreet.releases.statistic import declaration_of
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli.command import main
 from discreet.trust.curator import Curator
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame
-from tests.conformance.test_hostile_parameters import GIVEN, OWN
 from tests.conformance.walk import for_each, has_mirror, mirror, public_classes, rooms, statistics
+from tests.statistics.trial import trial_of
 
 HOSTILE = "a\x1b[2J\x07\r\nFORGED: epsilon 0, delta 0\x9b\u202e\u2028\x00"
 NAMES = {"x": f"x{HOSTILE}", "y": f"y{HOSTILE}", "kind": f"kind{HOSTILE}", "name": f"name{HOSTILE}"}
@@ -88,12 +89,10 @@ def renamed(value: Any) -> Any:
             return value
 
 
-@pytest.mark.parametrize("function", [one for one in statistics() if one.__name__ != "sample_and_aggregate"])
+@pytest.mark.parametrize("function", [one for one in statistics() if not trial_of(one).elsewhere])
 def test_no_statistic_prints_what_records_or_headers_say_raw(function: Any) -> None:
-    taken = inspect.signature(function).parameters
-    usual = {**GIVEN, **({"columns": ("x",)} if "target" in taken else {}), **OWN.get(function.__name__, {})}
-    asked = {name: renamed(value) for name, value in usual.items() if name in taken}
-    asked |= {"epsilon": 50.0, "delta": 1e-6} if "delta" in taken else {"epsilon": 50.0}
+    usual = trial_of(function).given(declaration_of(function))
+    asked = {name: renamed(value) for name, value in usual.items()} | {"epsilon": 50.0, "delta": 1e-6}
     data = private()
     condition = f"`{NAMES['x']}` > -30"
     for held in (data, data.where(condition)):

@@ -175,6 +175,14 @@ def test_a_condition_chooses_the_records_of_every_statistic(function: Any) -> No
     assert (type(found), found.receipt.epsilon) == (type(usual), pytest.approx(usual.receipt.epsilon, rel=0.01))
 
 
+@everything
+def test_a_retry_with_its_key_is_charged_once_and_gets_the_same_release(function: Any) -> None:
+    data = private(trust_in("curator", 300))
+    first, again = (asked(function, data, epsilon=0.5, key="k") for _ in range(2))
+    assert len(data.ledger.entries()) == 1
+    assert str(again) == str(first)
+
+
 def test_a_key_is_for_one_question_with_its_groups_and_its_condition() -> None:
     function = next(one for one in statistics() if one.__name__ == "mean")
     data = PrivateData(trust_in("curator", 300), MemoryLedger(Budget(1.0)))

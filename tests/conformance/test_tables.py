@@ -1,6 +1,6 @@
 """No file of the common trials has a table of what is tried: each thing says in its own test file what is to be known.
 
-A table is a list, set, tuple or mapping at the top of a file that names classes.
+A table is a list, set, tuple or mapping at the top of a file that names classes or statistics.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from tests.conformance.test_door import holders
 from tests.conformance.test_sources import found as sources
 from tests.conformance.test_trials import FOUND
 from tests.conformance.test_trust_models import found as trust_models
+from tests.conformance.walk import statistics
 
 HOME = Path(__file__).parent
 
 
 @cache
 def tried() -> frozenset[str]:
-    """The names of every class that a walk finds."""
-    return frozenset(one.__name__ for one in (*FOUND, *holders(), *sources(), *trust_models()))
+    """The names of everything that a walk finds."""
+    return frozenset(one.__name__ for one in (*FOUND, *holders(), *sources(), *trust_models(), *statistics()))
 
 
 def tables(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -53,4 +54,4 @@ def test_no_common_trial_has_a_table_of_what_is_tried() -> None:
 
 def test_the_walk_would_see_a_table() -> None:
     text = "A = {Laplace: 1}\nB = ['TreeCounter']\nC = {'x': 1} | {'Curator': 'no'}\nD = {Laplace(1.0)}\nE = ('mean',)"
-    assert [name for name, _ in tables(text)] == ["A", "B", "C"]
+    assert [name for name, _ in tables(text)] == ["A", "B", "C", "E"]

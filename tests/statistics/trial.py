@@ -38,6 +38,25 @@ KINDS: dict[Any, list[Any]] = {
     str: [7, 2.5],
 }
 """What no option of a kind may be."""
+EXTREME: dict[str, list[Any]] = {
+    "epsilon": [1e-12, 1e4],
+    "delta": [1e-6, 1e-300],
+    "confidence": [1e-9, 1 - 1e-16],
+    "columns": [("kind",), ("x", "kind"), ("x", "y", "kind")],
+    "bounds": [(0, 1), (-1e308, 1e308)],
+    "bins": [1, 10**9],
+    "by": ["kind"],
+    "where": ["x > 1e308", "x < 5e-324", "x is missing", " and ".join(["y <= 3"] * 400), f"{'(' * 99}x > 3{')' * 99}"],
+    "edges": [(-20.0, 5e-324, 20.0), (-1e300, 1e300), tuple(np.linspace(-20, 20, 300).tolist())],
+}
+"""What is answered, or refused before a charge, of options that statistics share."""
+ENDS: dict[Any, list[Any]] = {
+    float: [1e-300, 1e300],
+    int: [1, 2**60],
+    bool: [True, False],
+    str: ["", "kind", "z" * 10_000],
+}
+"""The same of options of a kind."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +69,20 @@ class StatisticTrial:
         What is given, beside a column or two; of records with the columns of `SCHEMA`.
     hostile : dict of str to list
         Values of its own options that are refused before anything is spent.
+    extreme : dict of str to list
+        Values of its own options, at the ends of what they may be, that are answered, or refused before a charge; in
+        addition to those of their kind.
     arrays : bool
         Whether an array with bounds is enough.
+    elsewhere : str
+        Why extremes, and texts of others, are tried by its own tests alone.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     hostile: dict[str, list[Any]] = field(default_factory=dict)
+    extreme: dict[str, list[Any]] = field(default_factory=dict)
     arrays: bool = True
+    elsewhere: str = ""
 
     def given(self, declaration: Declaration) -> dict[str, Any]:
         """All that is given."""
@@ -69,6 +95,12 @@ class StatisticTrial:
             for value in (*self.hostile.get(name, ()), *WRONG.get(name, ()), *_of_kind(option.kind)):
                 yield name, value
 
+    def extremes(self, declaration: Declaration) -> Iterator[tuple[str, Any]]:
+        """The ends of what each option may be: for its name or its kind, and as its test file says."""
+        for name, option in declaration.options.items():
+            for value in (*self.extreme.get(name, ()), *(EXTREME.get(name) or _ends(option.kind))):
+                yield name, value
+
 
 def _of_kind(kind: Any) -> list[Any]:
     """Values that fit no part of an annotation."""
@@ -77,6 +109,13 @@ def _of_kind(kind: Any) -> list[Any]:
         return ["nobody", 7]
     values = [value for one in parts for value in KINDS.get(one, ())] if all(map(_plain, parts)) else []
     return [value for value in values if not fits(value, kind) and value != ""]
+
+
+def _ends(kind: Any) -> list[Any]:
+    """The greatest and least values of all parts of an annotation, and every word of a choice."""
+    parts = typing.get_args(kind) if typing.get_origin(kind) in (Union, types.UnionType) else (kind,)
+    words = [word for one in parts if typing.get_origin(one) is Literal for word in typing.get_args(one)]
+    return words + [value for one in parts for value in ENDS.get(one, ())]
 
 
 def _plain(kind: Any) -> bool:

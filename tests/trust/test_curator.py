@@ -28,6 +28,8 @@ from tests.trust import trial
 from tests.trust.trial import TrustTrial
 
 TRIAL = TrustTrial(lambda rows, bits: Curator(Matrix(rows, trial.SCHEMA), bits=bits))
+PLAIN = {"ViewCurator": "it is printed with the names of classes alone"}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
 
 SCHEMA = Schema({"x": Number(0, 1), "kind": Category(("a", "b")), "town": Text()})
 VISITS = {

@@ -17,6 +17,9 @@ TRIAL = HolderTrial(
     {"sample": SecretSample(1.0), "size": 8, "device": torch.device("cpu")},
 )
 
+PLAIN = {"PrivateTensors": "it is printed with the shape of a record alone"}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
 
 def test_it_says_how_large_a_record_is_and_not_what_it_holds() -> None:
     tensors: Any = TRIAL.made()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,15 @@ def test_a_division_finds_the_same_cells_as_a_search() -> None:
         np.testing.assert_array_equal(place_among(edges, values), np.searchsorted(edges[1:-1], values, side="right"))
 
 
+AGES: list[Any] = [20, None, "20", (20,), (0, 20, 40), ("0", "20"), (True, False), (0, math.nan), {}]
+SEXES: list[Any] = [1, None, [["f"]], ["f", 3], {"m": 1, "q": 2}]
+WRONG: list[dict[str, Any]] = [
+    *({"age": one} for one in [(10, 20), *AGES]),
+    *({"sex": one} for one in ["x", ["f", "q"], *SEXES]),
+    {"weight": (0, 1)},
+]
+
+
 def test_a_condition_names_cells_by_edges_and_values() -> None:
     table = np.arange(8).reshape(4, 2)
     cases: list[tuple[dict[str, Any], Any]] = [
@@ -79,7 +89,7 @@ def test_a_condition_names_cells_by_edges_and_values() -> None:
     ]
     for condition, expected in cases:
         assert np.flatnonzero(DOMAIN.where(condition)).tolist() == list(expected)
-    for wrong in ({"age": (10, 20)}, {"sex": "x"}, {"weight": (0, 1)}, {"sex": ["f", "q"]}):
+    for wrong in WRONG:
         with pytest.raises(ParameterError):
             DOMAIN.where(wrong)
 

@@ -31,9 +31,6 @@ WITH_TEXT = SCHEMA + '[columns.town]\nkind = "text"\n'
 
 Out = pytest.CaptureFixture[str]
 
-UNHELD = {"Parser": "it reads the words of one command, and holds neither records nor an account"}
-"""Why these neither are held nor say so themselves: see `tests/conformance/test_changing_classes.py`."""
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

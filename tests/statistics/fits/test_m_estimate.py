@@ -27,7 +27,7 @@ from discreet.statistics.tables.contingency import contingency
 from discreet.trust.private_data import PrivateData
 from tests.statistics.trial import StatisticTrial
 
-TRIAL = StatisticTrial({"bins": 4}, {"loss": ["nobody"]})
+TRIAL = StatisticTrial({"bins": 4}, {"loss": ["nobody"]}, extreme={"start": [(1e300, -1e300)]})
 
 SCHEMA = Schema(
     {"y": Number(0, 100), "x": Number(-5, 5), "z": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()}

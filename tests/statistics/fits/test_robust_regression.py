@@ -28,6 +28,7 @@ from tests.statistics.trial import StatisticTrial
 TRIAL = StatisticTrial(
     {"target": "y", "columns": ("x",), "blocks": 2},
     {"blocks": [0], "deals": [0], "max_iter": [0, 3], "target": ["nobody", "x", "kind", 7]},
+    {"deals": [10**6], "max_iter": [10**6]},
 )
 
 SLOPES = np.array([0.5, -0.3, 0.2, 0.0, 0.1])

@@ -26,7 +26,10 @@ from tests.statistics.trial import StatisticTrial
 TRIALS = {
     "t_test": StatisticTrial(hostile={"mean": [-21.0, 1e9]}),
     "two_sample_t_test": StatisticTrial(
-        {"by": "kind", "groups": ("a", "b")}, {"groups": [("a", "nobody"), ("a",), ("a", "a")]}, arrays=False
+        {"by": "kind", "groups": ("a", "b")},
+        {"groups": [("a", "nobody"), ("a",), ("a", "a")]},
+        extreme={"column": ["kind", "z" * 10_000], "groups": [("a", "a"), ("no", "such")]},
+        arrays=False,
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,10 @@ from discreet.statistics.moments.trimmed import CutEstimate, trimmed_mean, winso
 from discreet.trust.private_data import PrivateData
 from tests.statistics.trial import StatisticTrial
 
-TRIALS = {name: StatisticTrial(hostile={"trim": [0.0, 0.5, -0.1]}) for name in ("trimmed_mean", "winsorized_mean")}
+TRIALS = {
+    name: StatisticTrial(hostile={"trim": [0.0, 0.5, -0.1]}, extreme={"trim": [math.nextafter(0.5, 0)]})
+    for name in ("trimmed_mean", "winsorized_mean")
+}
 
 VALUES = np.random.default_rng(0).normal(50, 10, 5000)
 SCHEMA = Schema({"x": Number(-1e6, 1e6)})

@@ -25,7 +25,9 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
 from tests.statistics.trial import StatisticTrial
 
-TRIAL = StatisticTrial({"radius": 1.0}, {"radius": [0.0, -1.0], "projections": [0, 2, 2**60]})
+TRIAL = StatisticTrial(
+    {"radius": 1.0}, {"radius": [0.0, -1.0], "projections": [0, 2, 2**60]}, extreme={"projections": [3, 10**9]}
+)
 
 BUDGET = Budget(2.0, 1e-5)
 RUNS = 150

@@ -21,7 +21,10 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.statistics.trial import StatisticTrial
 
-TRIALS = {"stable_interquartile_range": StatisticTrial(hostile={"ratio": [1.0, 0.5]})}
+TRIALS = {
+    "interquartile_range": StatisticTrial(extreme={"step": [1e-15]}),
+    "stable_interquartile_range": StatisticTrial(hostile={"ratio": [1.0, 0.5]}, extreme={"ratio": [1 + 2**-52]}),
+}
 
 VALUES = np.random.default_rng(0).normal(50, 10, 5000)
 EXACT = float(np.subtract(*np.quantile(VALUES, [0.75, 0.25])))

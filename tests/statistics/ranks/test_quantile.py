@@ -33,7 +33,13 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.statistics.trial import StatisticTrial
 
-TRIALS = {"quantile": StatisticTrial(hostile={"q": [-0.1, 1.1, []], "step": [0.0, -1.0]})}
+TRIALS = {
+    "quantile": StatisticTrial(
+        hostile={"q": [-0.1, 1.1, []], "step": [0.0, -1.0]},
+        extreme={"q": [0.0, tuple(np.linspace(0, 1, 100).tolist())], "step": [1e-15]},
+    ),
+    "median": StatisticTrial(extreme={"step": [1e-15]}),
+}
 
 AGES = np.random.default_rng(0).gamma(8, 5, 4000)
 METHODS: tuple[Any, ...] = ("records", "tree")

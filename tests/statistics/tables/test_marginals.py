@@ -22,7 +22,7 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
 from tests.statistics.trial import StatisticTrial
 
-TRIAL = StatisticTrial({"bins": 4})
+TRIAL = StatisticTrial({"bins": 4}, extreme={"sets": [((), ("x",)), (("x", "y"),) * 1000]})
 
 NAMES = tuple("abcdefg")
 YES = Category(("yes", "no"))

@@ -19,7 +19,11 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
 from tests.statistics.trial import StatisticTrial
 
-TRIAL = StatisticTrial({"bins": 4}, {"queries": ["all", [3]], "max_iter": [0]})
+TRIAL = StatisticTrial(
+    {"bins": 4},
+    {"queries": ["all", [3]], "max_iter": [0]},
+    {"queries": [[], [{}], [{"x": 0}] * 1000, [{"z": 0}], np.full((1, 16), 1e300)], "max_iter": [10**6]},
+)
 
 SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m")), "smokes": Category(("yes", "no"))})
 RECORDS = 4000

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from discreet.core.answer import NeighborPair, SampledAnswer
 from discreet.core.bits import Bits
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.held import Held, exclusive
+from discreet.core.mechanism import SecretSample
 from discreet.deep.noise.banded_factorization import BandedFactorization
 from discreet.deep.noise.exact_sum import ExactSum, numbers, with_numbers
 from discreet.deep.noise.fine_grid import OF_CHUNKS
@@ -75,7 +77,7 @@ class NoiseStream(Held):
 
 
 @dataclass(frozen=True)
-class OnTurn(OnSample):
+class OnTurn:
     """Release a sum over a secret sample of the group of records whose turn it is, with noise of a stream.
 
     Every record is in one group, and groups take turns. So the steps of a round, in which every group has its turn
@@ -96,18 +98,33 @@ class OnTurn(OnSample):
     2023; see `BandedFactorization`).
     """
 
+    noise: Gaussian = field(default_factory=Gaussian)
+    sample: SecretSample = field(default_factory=lambda: SecretSample(0.5))
     stream: NoiseStream = field(kw_only=True, repr=False)
     pays: bool = field(init=False)
+    calibrated: ClassVar[str] = "noise"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.stream, NoiseStream):
+            obstacle = f"{self.stream!r:.60} is no stream of noise"
+            raise ParameterError("correlated noise", obstacle, "Give a NoiseStream.")
         object.__setattr__(self, "pays", self.stream.left == 0)
 
     @property
     def event(self) -> Event:
         """The price of a round, for its first step."""
-        return super().event if self.pays else Composed(())
+        return self._alone.event if self.pays else Composed(())
 
-    def release(self, answer: Any, bits: Bits) -> Any:
+    def release(self, answer: SampledAnswer, bits: Bits) -> Any:
         """The sum over the sample, with noise."""
-        self.check_sample(answer)
-        return self.stream.released(answer.answer, self.noise, bits, self.pays)  # type: ignore[arg-type]
+        self._alone.check_sample(answer)
+        return self.stream.released(answer.answer, self.noise, bits, self.pays)
+
+    def worst_neighbors(self) -> NeighborPair:
+        """An empty sample, and one with a unit of the whole bound."""
+        return self._alone.worst_neighbors()
+
+    @property
+    def _alone(self) -> OnSample:
+        """The same of one step by itself."""
+        return OnSample(self.noise, self.sample)

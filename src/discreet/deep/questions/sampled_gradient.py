@@ -126,7 +126,7 @@ class SampledGradient(Held):
         return self if self._shapes or about is None else FirstGradient(self, about)
 
     @property
-    def mechanism(self) -> OnSample | _HandedOver:
+    def mechanism(self) -> OnSample | OnTurn | _HandedOver:
         """What adds the noise of the next step, at its price."""
         if not self._processes.first:
             return _HandedOver()

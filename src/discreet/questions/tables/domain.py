@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise, product
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.checks import check_size, check_whole
+from discreet.core.checks import check_size, check_whole, is_number
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula
 from discreet.core.grid import Array
@@ -176,13 +176,13 @@ class Domain:
     def _among(self, axis: int, wanted: Any) -> Mask:
         edges, column = self.edges[axis], self.columns[axis]
         if edges is not None:
-            lower, upper = (_edge(column, edges, end) for end in wanted)
+            lower, upper = (_edge(column, edges, end) for end in _pair(column, wanted))
             cells = np.arange(len(edges) - 1)
             return (cells >= lower) & (cells < upper)
-        values, labels = {wanted} if isinstance(wanted, str) else set(wanted), self.labels[axis]
-        if unknown := values - set(labels):
-            raise ParameterError("query", f"{column} cannot be {sorted(unknown)}", f"It is one of {labels}.")
-        return np.isin(labels, sorted(values))
+        values, labels = _values(wanted), self.labels[axis]
+        if unknown := [value for value in values if value not in labels]:
+            raise ParameterError("query", f"{column} cannot be {unknown!r:.60}", f"It is one of {labels}.")
+        return np.isin(labels, values)
 
     def _only(self, axis: int, place: int) -> Any:
         edges = self.edges[axis]
@@ -214,6 +214,20 @@ def _axis(schema: Schema, column: str, bins: int | None) -> tuple[str, ...] | Ar
         return schema.category(column).values
     number = schema.number(column)
     return np.linspace(number.lower, number.upper, bins + 1)
+
+
+def _pair(column: str, wanted: Any) -> tuple[float, float]:
+    """What a number lies between; whoever asks may be hostile."""
+    ends = _values(wanted)
+    if len(ends) != 2 or not all(map(is_number, ends)):
+        obstacle = f"{column} is a number, and cannot be {wanted!r:.60}"
+        raise ParameterError("query", obstacle, "Give a pair (lower, upper) of edges of its cells.")
+    return float(ends[0]), float(ends[1])
+
+
+def _values(wanted: Any) -> list[Any]:
+    """One value, or those of a list."""
+    return list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
 
 
 def _edge(column: str, edges: Array, wanted: float) -> int:
