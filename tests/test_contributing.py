@@ -15,6 +15,7 @@ import pytest
 
 from discreet.core.errors import DiscreetError
 from discreet.deep.layers.rule import _RULES, load_rules
+from discreet.local.protocol import kinds
 from discreet.questions.recipe import RECIPES
 from tests.additions import MISTAKES, Example, examples
 from tests.conformance import (
@@ -45,6 +46,7 @@ def added(one: Example, code: str, monkeypatch: pytest.MonkeyPatch) -> list[Modu
     monkeypatch.setattr("discreet.questions.recipe.RECIPES", dict(RECIPES))
     monkeypatch.setattr("discreet.deep.layers.rule._RULES", dict(_RULES))
     monkeypatch.setattr(test_layers, "_RULES", sys.modules["discreet.deep.layers.rule"]._RULES)
+    monkeypatch.setattr("discreet.local.protocol.kinds", kinds.__wrapped__)  # those of now, whoever has asked before
     modules = []
     for path, text in reversed(one.files(code).items()):
         modules.append(ModuleType(path.removeprefix("src/").removesuffix(".py").replace("/", ".")))
