@@ -40,9 +40,18 @@ class Defaults(griffe.Extension):
                 parameter.default = _value(parameter.default, loader)
             for section in described.docstring.parsed:
                 if section.kind is griffe.DocstringSectionKind.parameters:
+                    section.value = [item for item in section.value if _taken(item.name, described)]
                     for item in section.value:
                         if item.name in described.parameters:
                             item.value = described.parameters[item.name].default
+
+
+def _taken(name: str, described: Any) -> bool:
+    """Whether a parameter is one of this; a base also says what those are that subclasses take."""
+    taken = name.lstrip("*") in described.parameters
+    if not taken and described.is_function:
+        raise PluginError(f"{described.path} has no parameter {name}")
+    return taken
 
 
 def _described(room: griffe.Object) -> Iterator[Any]:
@@ -81,6 +90,8 @@ def on_post_build(config: Any, **_: Any) -> None:
             rows = list(_shown(text))
             described = pkgutil.resolve_name(name) if rows else None
             for parameter, shown in rows:
+                if parameter not in inspect.signature(described).parameters:
+                    raise PluginError(f"{name} has no parameter {parameter}")
                 default = inspect.signature(described).parameters[parameter].default
                 _compare(f"{name}, {parameter}", shown, default, _names(described))
             compared += len(rows)

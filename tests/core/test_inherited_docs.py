@@ -165,3 +165,19 @@ def test_a_class_without_a_docstring_gets_none() -> None:
 
     assert Silent.__doc__ is None
     assert "What the fit cost." in (Loud.__doc__ or "")
+
+
+@dataclass
+class Fixed(Report):
+    """A report at a price that follows from others.
+
+    Attributes
+    ----------
+    epsilon : float
+        Public. What it costs.
+    """
+
+
+def test_what_a_class_calls_an_attribute_is_none_of_its_parameters() -> None:
+    assert "Parameters" not in (Fixed.__doc__ or "")
+    assert (Fixed.__doc__ or "").count("epsilon") == 1

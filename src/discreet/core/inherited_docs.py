@@ -19,8 +19,8 @@ Sections = dict[str, str]
 def inherit_docs(kind: type, root: type) -> None:
     """Add to a class's docstring what the classes that it derives from, up to the root, say of what it has.
 
-    Of parameters, those of its own signature, or all of a dataclass; and all attributes. What the class says itself is
-    kept, and what a nearer base says is preferred to what others say.
+    Of parameters, those of its own signature, or all of a dataclass, except what it calls an attribute itself; and all
+    attributes. What the class says itself is kept, and what a nearer base says is preferred to what others say.
 
     Examples
     --------
@@ -43,9 +43,11 @@ def inherit_docs(kind: type, root: type) -> None:
     setattr(kind, WRITTEN, kind.__doc__)
     docs = [vars(one).get(WRITTEN, one.__doc__) for one in kind.__mro__ if root in one.__mro__]
     said = [_sections(doc) for doc in docs if doc is not None]
+    attributes = [_entries(one, "Attributes") for one in said]
+    parameters = _parameters(kind, root, [_entries(one, "Parameters") for one in said])
     entries = {
-        "Parameters": _parameters(kind, root, [_entries(one, "Parameters") for one in said]),
-        "Attributes": _attributes([_entries(one, "Attributes") for one in said]),
+        "Parameters": {name: text for name, text in parameters.items() if name not in attributes[0]},
+        "Attributes": _attributes(attributes),
     }
     listed = {title: "".join(dict.fromkeys(found.values())) for title, found in entries.items() if found}
     others = {title: text for title, text in said[0].items() if title not in entries}
