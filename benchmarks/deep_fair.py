@@ -27,8 +27,8 @@ import torch
 from torch import nn
 
 from benchmarks.rows import Row, at_least, at_most, missing, printed, report
+from discreet.as_published.fair_lagrangian_dual import fair_lagrangian_dual
 from discreet.core.grid import Array
-from discreet.deep.as_published.lagrangian_dual import fair_lagrangian_dual
 from discreet.deep.fair.constraint import CONSTRAINTS, Codes, constraint_of, violation
 from discreet.deep.fair.descent import Descent
 from discreet.deep.fair.fair_classifier import FairClassifier

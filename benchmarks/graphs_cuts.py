@@ -11,11 +11,12 @@ from scipy.stats import gamma
 from benchmarks.rows import Row, at_least, at_most, printed
 from discreet.accounting.accountant import epsilon as epsilon_of
 from discreet.accounting.calibration import calibrate
+from discreet.as_published.published_prices import published_pad
 from discreet.audit.witness import Count, Witness
 from discreet.core.answer import AnyAnswer, GraphAnswer
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.mechanisms.graphs.laplacian_sketch import LaplacianSketch, published_pad
+from discreet.mechanisms.graphs.laplacian_sketch import LaplacianSketch
 from discreet.mechanisms.vectors.moved_row_sketch import MovedRowSketch
 from discreet.noise.system_bits import system_bits
 

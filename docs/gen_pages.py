@@ -60,6 +60,7 @@ ROOMS = (
     "discreet.local",
     "discreet.sequential",
     "discreet.graphs",
+    "discreet.as_published",
     "discreet.mechanisms",
     "discreet.accounting",
     "discreet.ledger",

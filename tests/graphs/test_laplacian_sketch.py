@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from discreet.as_published.published_prices import published_pad
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.graphs.graph_data import graph_data
 from discreet.graphs.laplacian_sketch import laplacian_sketch
-from discreet.mechanisms.graphs.laplacian_sketch import published_pad
 
 EDGES = np.argwhere(np.triu(np.random.default_rng(2).random((120, 120)) < 0.5, 1))
 

@@ -107,4 +107,27 @@ MUTANTS = [
         ("check_parameters(self.purpose, type(self).__init__, given)", "pass"),
         tests=f"{ODD}[MinMaxScaler-odd]",
     ),
+    *of(
+        "as_published/published_prices",
+        (
+            "(order * part.divergence - math.log(left)) / order",
+            "(order * part.divergence - math.log(left)) / (order + 1)",
+        ),
+        ("math.sqrt(32 * projections", "math.sqrt(16 * projections"),
+        ("batch / size), steps_of(", "1.0), steps_of("),
+    ),
+    *of(
+        "as_published/dp_em",
+        ("for degree in (1, 2) for part", "for degree in (1,) for part"),
+        ("counts = np.maximum(released[0], 1.0)", "counts = np.maximum(2 * released[0], 1.0)"),
+        ("step * int(self.max_iter)", "step * 1"),
+    ),
+    *of(
+        "as_published/dp_lusn",
+        ("graph.permit(detection.event, name, waiver=waiver)", 'graph.permit(detection.event, name, waiver="none")'),
+    ),
+    *of(
+        "as_published/fair_lagrangian_dual",
+        ("found.move(_excess(", "found.values += 0 * abs(_excess("),
+    ),
 ]

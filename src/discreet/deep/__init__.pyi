@@ -1,6 +1,3 @@
-from .as_published.lagrangian_dual import fair_lagrangian_dual as fair_lagrangian_dual
-from .as_published.moments_accountant import moments_epsilon as moments_epsilon
-from .as_published.published_epsilon import published_epsilon as published_epsilon
 from .checks.check import Checked as Checked
 from .checks.check import check as check
 from .checks.dirac_canaries import DiracCanaries as DiracCanaries

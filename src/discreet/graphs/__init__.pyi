@@ -13,7 +13,6 @@ from .laplacian_sketch import SketchedLaplacian as SketchedLaplacian
 from .laplacian_sketch import laplacian_sketch as laplacian_sketch
 from .publishing.comparisons import block_model_network as block_model_network
 from .publishing.comparisons import randomized_network as randomized_network
-from .publishing.not_private import dp_lusn as dp_lusn
 from .publishing.publish_network import publish_network as publish_network
 from .publishing.published_network import PublishedNetwork as PublishedNetwork
 from .publishing.utility import utility_against_truth as utility_against_truth

@@ -136,7 +136,7 @@ def laplacian_sketch(
         better, and much better where cuts are greater than what the pad adds.
     pad : float, optional
         Public. What is added to the Laplacian in every direction. By default the least that epsilon and delta pay for;
-        `published_pad` is that of the paper, 80 times as much.
+        `as_published.published_pad` is that of the paper, 80 times as much.
     epsilon, delta : float
         Public. What this may cost; delta is above zero.
     key : str, optional

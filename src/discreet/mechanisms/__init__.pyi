@@ -7,7 +7,6 @@ from .additive.snapping import Snapping as Snapping
 from .additive.staircase import Staircase as Staircase
 from .graphs.edge_response import EdgeResponse as EdgeResponse
 from .graphs.laplacian_sketch import LaplacianSketch as LaplacianSketch
-from .graphs.laplacian_sketch import published_pad as published_pad
 from .graphs.placed_groups import PlacedGroups as PlacedGroups
 from .graphs.smooth_graph_count import SmoothGraphCount as SmoothGraphCount
 from .graphs.subgraphs import KStars as KStars

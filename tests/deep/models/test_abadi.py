@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 from discreet.accounting.accountant import epsilon
+from discreet.as_published.published_prices import moments_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
-from discreet.core.events import GaussianLoss, Repeated, Sampled
-from discreet.deep.as_published.moments_accountant import moments_epsilon
 from discreet.deep.models.abadi import AbadiPlan, _components, abadi_network
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.ledger.memory_ledger import MemoryLedger
@@ -38,23 +37,11 @@ def records(n: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     return torch.cat([flat, torch.zeros(n, 10)], dim=1) + 0.15 * torch.randn(n, 12, generator=generator), kinds
 
 
-def test_the_moments_accountant_is_the_published_one() -> None:
-    """Figure 2 of the paper: rate 0.01, noise 4, delta 1e-5; 1.26 after 100 epochs."""
-    training = Repeated(Sampled(GaussianLoss(4.0), 0.01, "poisson"), 10_000)
-    assert moments_epsilon(training, 1e-5) == pytest.approx(1.26, abs=0.005)
-    once = moments_epsilon(GaussianLoss(2.0), 1e-5)
-    assert once == pytest.approx(min((k * (k + 1) / 8 + math.log(1e5)) / k for k in range(1, 33)))
-    assert moments_epsilon(training, 1e-5, moments=4) > moments_epsilon(training, 1e-5)
-    for wrong in (0.0, 1.0):
-        with pytest.raises(ParameterError, match="delta is"):
-            moments_epsilon(training, wrong)
-
-
 def test_the_plan_pays_for_the_projection_too() -> None:
     assert plan().training.steps == 80
     assert 0.999 * BUDGET.epsilon <= epsilon(plan().event, BUDGET.delta) <= BUDGET.epsilon
     assert epsilon(plan().training.event, BUDGET.delta) < 0.99 * BUDGET.epsilon
-    assert plan().published_epsilon(BUDGET.delta) > epsilon(plan().event, BUDGET.delta)
+    assert moments_epsilon(plan().event, BUDGET.delta) > epsilon(plan().event, BUDGET.delta)
 
 
 def components(unit: torch.Tensor, number: int, chunk: int) -> torch.nn.Linear:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.as_published import dp_lusn
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.core.grid import Steps
 from discreet.core.neighbors import Neighbors
-from discreet.graphs import block_model_network, dp_lusn, graph_data, synthetic_graph
+from discreet.graphs import block_model_network, graph_data, synthetic_graph
 from discreet.graphs.publishing.block_sampling import (
     closed,
     fitted_edges,

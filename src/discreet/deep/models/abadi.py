@@ -18,7 +18,6 @@ from discreet.core.events import Composed, Event, Repeated
 from discreet.core.ledger import Ledger
 from discreet.core.mechanism import SecretSample
 from discreet.core.receipt import Receipt
-from discreet.deep.as_published.moments_accountant import moments_epsilon
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import SampledGradient, WholeGradient
 from discreet.deep.training.privacy_card import digest
@@ -62,8 +61,8 @@ class AbadiPlan:
     Examples
     --------
     >>> plan = AbadiPlan.of(Budget(2.0, 1e-5), expected_size=60_000)
-    >>> plan.training.steps, round(plan.training.noise.multiplier, 1), round(plan.published_epsilon(1e-5), 2)
-    (2000, 2.0, 2.55)
+    >>> plan.training.steps, round(plan.training.noise.multiplier, 1)
+    (2000, 2.0)
     """
 
     projection: Gaussian
@@ -106,10 +105,6 @@ class AbadiPlan:
     def event(self) -> Event:
         """What everything costs."""
         return Composed((self.projection.event, self.training.event))
-
-    def published_epsilon(self, delta: float) -> float:
-        """What they would have said it costs: by 32 moments."""
-        return moments_epsilon(self.event, delta)
 
 
 class UnitLength(nn.Module):
@@ -174,7 +169,8 @@ def abadi_network(
     ---------
     `plan.event`, for neighbors that differ by one record, added or removed. Abadi et al. 2016, Algorithm 1 and
     Section 4 (Differentially Private PCA): one record moves the sum of products by a matrix of length one. The whole
-    plan is charged before anything is computed; `moments_epsilon` is their price, `accounting.epsilon` the tight one.
+    plan is charged before anything is computed; `as_published.moments_epsilon` is their price, `accounting.epsilon` the
+    tight one.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart
 from discreet.learners.clusters.kmeans import shifted
 from discreet.learners.clusters.mixture import CovarianceType, Mixture
-from discreet.learners.clusters.published_mixture import PublishedMixture
 from discreet.questions.vectors.clusters import Scaling, cluster_residuals_of
 from discreet.releases.joint_plan import JointPlan, Stage, staged, vector_noise
 from discreet.releases.spread import spread
@@ -42,14 +41,10 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         Public. How many parts.
     covariance_type : {"full", "tied", "diag"}
         Public. A covariance matrix for each part, one for all of them, or variances alone.
-    method : {"joint", "published"}
-        Public. How a step is released: in one vector, around the means of the step before; or, for study, as DP-EM was
-        published, with 2 n_components + 1 releases for the shares, the sums and the products of each part, from
-        random means. It needs much more noise.
-    max_iter : int, optional
-        Public. How many steps; 3 where none is given, and 10 for the published method.
+    max_iter : int
+        Public. How many steps.
     random_state : int, RandomState instance or None
-        Public. Seeds k-means on the noisy cells of the start, or random means; never the noise.
+        Public. Seeds k-means on the noisy cells of the start; never the noise.
 
     Attributes
     ----------
@@ -69,9 +64,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     record for an array. Released: what is called so above, post-processing of them. Scores and probabilities are of
     records that the caller already has, and are not private.
     DP-EM of Park, Foulds, Chaudhuri and Welling 2017, with all moments of a step in one vector instead of one release
-    for each, and around the means of the step before. The published method has noise on sums, where the paper has it
-    on parameters, with a scale in which the exact count of a part shows; and it is charged exactly, so that of the
-    paper's accountants (see `accounting.theorems.comparison`) none asks for less noise.
+    for each, and around the means of the step before. `as_published.DPEM` releases each moment by itself.
 
     Examples
     --------
@@ -89,8 +82,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         n_components: int = 1,
         *,
         covariance_type: CovarianceType = "full",
-        method: Literal["joint", "published"] = "joint",
-        max_iter: int | None = None,
+        max_iter: int = 3,
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -98,7 +90,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
-        self.method = method
         self.max_iter = max_iter
         self.bounds = bounds
         self.epsilon, self.delta = epsilon, delta
@@ -106,17 +97,13 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     def check(self) -> None:
         check_one_of(self.purpose, "covariance_type", self.covariance_type, ("full", "tied", "diag"))
-        check_one_of(self.purpose, "method", self.method, ("joint", "published"))
-        for name, value in (("n_components", self.n_components), ("max_iter", self._steps)):
+        for name, value in (("n_components", self.n_components), ("max_iter", self.max_iter)):
             check_whole(self.purpose, name, value)
 
     def plan(self, task: Task) -> JointPlan:
         """The start, one step of k-means, and the steps of expectation-maximisation."""
         task.check_enough(self.purpose, int(self.n_components))
-        parts, times = int(self.n_components), int(self._steps)
-        if self.method == "published":
-            published = PublishedMixture(task, parts, self.covariance_type).shares(times)
-            return staged(task.data, published, task.budget, vector_noise)
+        parts, times = int(self.n_components), int(self.max_iter)
         plain = Mixture.round(np.zeros((parts, len(task.features))), 1.0)
         step = cluster_residuals_of(task.schema, task.features, plain.means, 1.0, "l2")
         shares = [*ClusterStart(task, parts).shares(START), Stage(step, STEP)]
@@ -124,21 +111,18 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         return staged(task.data, [*shares, rounds], task.budget, vector_noise)
 
     def learn(self, task: Task, plan: JointPlan, permit: Permit) -> Artefact:
-        noises, seed, parts = iter(plan.mechanisms), permit.random_state(self.random_state), int(self.n_components)
-        if self.method == "published":
-            mixture = PublishedMixture(task, parts, self.covariance_type).found(permit, noises, seed)
-        else:
-            mixture = self._jointly(task, permit, noises, seed)
+        rng = check_random_state(permit.random_state(self.random_state))
+        mixture = self._found(task, permit, iter(plan.mechanisms), rng)
         scale = Scaling(task.schema, task.features)
         return {
             "weights_": mixture.weights / mixture.weights.sum(),
             "means_": scale.back(mixture.means),
             "covariances_": self._given(mixture.covariances * np.outer(scale.half, scale.half)),
-            "n_iter_": int(self._steps),
+            "n_iter_": int(self.max_iter),
         }
 
-    def _jointly(self, task: Task, permit: Permit, noises: Iterator[Any], seed: Any) -> Mixture:
-        start = ClusterStart(task, int(self.n_components)).found(permit, noises, check_random_state(seed))
+    def _found(self, task: Task, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Mixture:
+        start = ClusterStart(task, int(self.n_components)).found(permit, noises, rng)
         step, noise = cluster_residuals_of(task.schema, task.features, start.centers, start.radius, "l2"), next(noises)
         means = shifted(start.centers, start.radius, permit.ask(step, noise), spread(task.data, step, noise).stddev)
         mixture = Mixture.round(means, start.radius**2 / (2 * len(task.features)))
@@ -147,10 +131,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             stddev = spread(task.data, moments, noise).stddev
             mixture = mixture.moved(permit.ask(moments, noise), stddev, self.covariance_type)
         return mixture
-
-    @property
-    def _steps(self) -> int:
-        return (10 if self.method == "published" else 3) if self.max_iter is None else self.max_iter
 
     def score_samples(self, X: Any) -> Array:
         """The logarithm of the density at each row."""

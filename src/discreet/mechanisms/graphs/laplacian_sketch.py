@@ -127,14 +127,3 @@ def _incidence(answer: GraphAnswer) -> Steps:
     places = (answer.edges.T.ravel(), np.tile(np.arange(number), 2))
     found: Steps = coo_array((signs, places), shape=(answer.nodes, number)).tocsr()
     return found
-
-
-def published_pad(epsilon: float, delta: float, projections: int) -> float:
-    """The pad of Blocki, Blum, Datta and Sheffet 2012, Algorithm 1, for these.
-
-    Examples
-    --------
-    >>> round(published_pad(1.0, 1e-6, 2952), -2)
-    27200.0
-    """
-    return math.sqrt(32 * projections * math.log(2 / delta)) / epsilon * math.log(4 * projections / delta)

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
+from discreet.as_published.dp_em import DPEM
 from discreet.audit.trial import judged
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Array
 from discreet.learners.clusters.gaussian_mixture import GaussianMixture
 from discreet.learners.clusters.mixture import CovarianceType
+from tests.learners import trial
 from tests.learners.audited_fit import check_releases, releases_of
+from tests.learners.trial import LearnerTrial
+
+TRIAL = LearnerTrial(DPEM(2, bounds=trial.BOUNDS))
 
 
 def people(n: int = 5_000) -> Array:
@@ -21,9 +26,7 @@ def people(n: int = 5_000) -> Array:
 
 @pytest.mark.parametrize("kind", ["full", "tied", "diag"])
 def test_with_little_noise_it_finds_the_parts(kind: CovarianceType) -> None:
-    model = GaussianMixture(
-        2, method="published", covariance_type=kind, max_iter=20, bounds=(-1, 1), epsilon=200.0, random_state=1
-    ).fit(people())
+    model = DPEM(2, covariance_type=kind, max_iter=20, bounds=(-1, 1), epsilon=200.0, random_state=1).fit(people())
     order = np.argsort(model.means_[:, 0])
     np.testing.assert_allclose(model.means_[order], [[-0.4, 0.0], [0.4, 0.0]], atol=0.05)
     np.testing.assert_allclose(model.weights_, 0.5, atol=0.05)
@@ -33,17 +36,17 @@ def test_with_little_noise_it_finds_the_parts(kind: CovarianceType) -> None:
 
 
 def test_a_step_is_five_releases_for_two_parts_and_the_fit_costs_what_it_says() -> None:
-    model = GaussianMixture(2, method="published", max_iter=2, bounds=(-1, 1), epsilon=0.7).fit(people(20))
+    model = DPEM(2, max_iter=2, bounds=(-1, 1), epsilon=0.7).fit(people(20))
     assert 0.99e-6 < delta(model.event_, 0.7) <= 1e-6
     assert model.n_iter_ == 2
-    pure = GaussianMixture(2, method="published", max_iter=2, bounds=(-1, 1), epsilon=0.7, delta=0.0).fit(people(20))
+    pure = DPEM(2, max_iter=2, bounds=(-1, 1), epsilon=0.7, delta=0.0).fit(people(20))
     assert 0.699 < pure_epsilon(pure.event_) <= 0.7
-    asked = releases_of(GaussianMixture(2, method="published", max_iter=2, bounds=(-1, 1), random_state=0))
+    asked = releases_of(DPEM(2, max_iter=2, bounds=(-1, 1), random_state=0))
     assert [question.recipe.name for question, _ in asked] == 2 * (["part_shares"] + 4 * ["part_moments"])
 
 
 def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_two_thirds_of_the_noise() -> None:
-    check_releases(GaussianMixture(2, method="published", max_iter=1, bounds=(-1, 1), epsilon=12.0, random_state=0))
+    check_releases(DPEM(2, max_iter=1, bounds=(-1, 1), epsilon=12.0, random_state=0))
 
 
 def test_noise_in_units_of_the_exact_count_gives_the_count_away() -> None:
@@ -54,12 +57,10 @@ def test_noise_in_units_of_the_exact_count_gives_the_count_away() -> None:
 
 
 def test_the_joint_method_needs_less_noise() -> None:
-    """Nats per record that are lost against records' own mixture, at the same price."""
+    """Nats per record, at the same price."""
     X = people()
-    scores = {
-        method: np.median(
-            [GaussianMixture(2, method=method, bounds=(-1, 1), random_state=2).fit(X).score(X) for _ in range(3)]
-        )
-        for method in ("joint", "published")
-    }
-    assert scores["joint"] > scores["published"]
+    joint, published = (
+        np.median([kind(2, bounds=(-1, 1), random_state=2).fit(X).score(X) for _ in range(3)])
+        for kind in (GaussianMixture, DPEM)
+    )
+    assert joint > published
