@@ -15,7 +15,6 @@ import torch
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
-from discreet.core.events import PureLoss
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Permit
@@ -23,8 +22,6 @@ from tests.conformance.walk import for_each, public_classes, rooms, trial
 from tests.trust.holding import MARK
 
 SOURCE = Path(discreet.__file__).parent
-
-GIVEN = {"plan": PureLoss(1.0), "event": PureLoss(1.0), "purpose": "a walk"}
 
 
 def holders() -> list[type[Holder]]:
@@ -74,7 +71,7 @@ def test_no_public_member_of_a_holder_shows_a_record(kind: type[Holder]) -> None
     for name in (name for name in dir(kind) if not name.startswith("_")):
         member = inspect.getattr_static(kind, name)
         if not isinstance(member, classmethod):
-            assert not shows_the_mark(_given(trial(kind).made(), name, trial(kind).given)), name
+            assert not shows_the_mark(_given(trial(kind).made(), name, trial(kind).calls)), name
 
 
 def test_the_walk_finds_the_holders_and_would_see_a_record() -> None:
@@ -95,7 +92,7 @@ def _given(holder: Holder, name: str, given: Mapping[str, Any]) -> Any:
         return member
     wanted = [one for one in inspect.signature(member).parameters.values() if one.default is one.empty]
     try:
-        return member(**{one.name: (GIVEN | dict(given))[one.name] for one in wanted})
+        return member(**{one.name: given[one.name] for one in wanted})
     except DiscreetError:
         return None
 

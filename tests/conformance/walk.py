@@ -75,6 +75,8 @@ BROUGHT = {
     "open": "CounterTrial(...), or another StreamTrial, of tests/sequential/trial.py",
 }
 """What releases again or at once, by the method that does so; and what the test file of such a class brings."""
+TRAINED = {"answer": "TrainingTrial(...) of tests/deep/trial.py", "run": "TrainingTrial(...) of tests/deep/trial.py"}
+"""The same of what has no event itself, and trains by that of its mechanism or of its plan."""
 
 
 def concrete(kind: type[Any]) -> bool:
@@ -92,8 +94,7 @@ def promises(kind: type[Any]) -> bool:
 @functools.cache
 def promising(verb: str) -> list[type[Any]]:
     """Every class, in every room, that has an event and a method of this name, and promises something."""
-    every = (kind for room in rooms() for kind in public_classes(room))
-    return [kind for kind in every if callable(getattr(kind, verb, None)) and concrete(kind) and promises(kind)]
+    return [kind for kind in _with(verb) if promises(kind)]
 
 
 def mechanisms() -> list[type[Any]]:
@@ -132,8 +133,9 @@ def trial(kind: type[Any]) -> Any:
     brought = mirror(kind) if has_mirror(kind) else None
     found = getattr(brought, "TRIALS", {}).get(kind.__name__, getattr(brought, "TRIAL", None))
     if found is None:
-        verbs = [verb for verb in BROUGHT if callable(getattr(kind, verb, None))]
-        wanted = " or ".join(BROUGHT[verb] for verb in verbs)
+        known = BROUGHT if promises(kind) else TRAINED
+        verbs = [verb for verb in known if callable(getattr(kind, verb, None))]
+        wanted = " or ".join(known[verb] for verb in verbs)
         raise AssertionError(
             f"{kind.__module__} has {kind.__name__}, with an event and `{'`, `'.join(verbs)}`, and nobody tries it: "
             f"let {file.replace('.', '/')}.py have TRIAL = {wanted}, or TRIALS = {{{kind.__name__!r}: ...}}"
@@ -159,3 +161,18 @@ def statistics() -> list[Any]:
 def streams() -> list[type[Any]]:
     """Every description of what goes on: a permit opens the one object that takes updates."""
     return promising("open")
+
+
+def training_steps() -> list[type[Any]]:
+    """Every question that names the mechanism which releases it: a step, which others ask again and again."""
+    return [kind for kind in _with("answer") if hasattr(kind, "mechanism")]
+
+
+def training_runs() -> list[type[Any]]:
+    """Every run that asks what a plan says, and pays for it."""
+    return [kind for kind in _with("run") if "plan" in inspect.signature(kind).parameters]
+
+
+def _with(verb: str) -> list[type[Any]]:
+    every = (kind for room in rooms() for kind in public_classes(room))
+    return [kind for kind in every if callable(getattr(kind, verb, None)) and concrete(kind)]

@@ -61,6 +61,10 @@ class LearnerTrial:
         target = {"target": "target"} if self.model.supervised else {}
         return clone(self.model).set_params(**none, **target)
 
+    def fits(self, X: np.ndarray) -> list[tuple[Any, dict[str, Any]]]:
+        """Models that are fitted to arrays, each with what a fit takes beside features and target: values, by name."""
+        return [(self.of_arrays(), {})]
+
     def features(self, rows: int = 300) -> np.ndarray:
         """Three features."""
         return np.random.default_rng(0).normal(size=(rows, 3)) * 4

@@ -35,7 +35,7 @@ AUDIT = "conformance/test_mechanisms.py::test_no_audit_refutes_the_claim_and_eac
 PARTS = "conformance/test_mechanisms.py::test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise"
 
 REPORTS = "conformance/test_randomizers.py"
-FAIR = "deep/fair/test_fair_training.py::test_an_audit_of_"
+TRAINED = "conformance/test_training.py"
 
 
 def of(file: str, *changes: tuple[str, ...], audits: tuple[str, ...] = (), tests: str = "") -> list[Mutant]:

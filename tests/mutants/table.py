@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import FAIR, REPORTS, of
+from tests.mutants.mutant import REPORTS, TRAINED, of
 
 MUTANTS = [
     # graphs
@@ -1302,22 +1302,25 @@ MUTANTS = [
         ),
         ("known.cells.radius / 2, ONCE", "known.cells.radius / 4, ONCE"),
         ("self.reach * np.sqrt(0.5), ONCE", "0.01 * self.reach * np.sqrt(0.5), ONCE"),
-        tests=f"{FAIR}gradients_refutes_half_the_sensitivity {FAIR}histograms_and_of_dual_steps_holds_and_has_power "
-        f"{FAIR}denominators_refutes_sizes_from_the_data",
+        tests=TRAINED,
+    ),
+    *of(
+        "deep/questions/sampled_gradient",
+        ("self._plan.reach(self.clip), OF_CHUNKS)", "self._plan.reach(self.clip) / 1.5, OF_CHUNKS)"),
+        tests=TRAINED,
     ),
     *of(
         "deep/questions/fair_sums",
         ("exact_sum(sums, clip, OF_CHUNKS)", "exact_sum(sums, clip / 2, OF_CHUNKS)"),
         ("0.5, ONCE)", "0.2, ONCE)"),
         ("1.0, ONCE)", "0.4, ONCE)"),
-        tests=f"{FAIR}whole_records_holds_and_has_power",
+        tests=TRAINED,
     ),
     *of(
         "deep/fair/pf_ld",
         ("self._strata, scores, 0.5)", "self._strata, scores, 0.25)"),
         ("Repeated(self.dual_noise.event, self.epochs)", "self.dual_noise.event"),
-        tests=f"deep/fair/test_fair_training.py::test_pf_ld_pays_for_every_primal_and_every_dual_step "
-        f"{FAIR}histograms_and_of_dual_steps_holds_and_has_power",
+        tests=f"deep/fair/test_fair_training.py::test_pf_ld_pays_for_every_primal_and_every_dual_step {TRAINED}",
     ),
     *of(
         "deep/questions/fair_sums",

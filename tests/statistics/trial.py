@@ -76,6 +76,8 @@ class StatisticTrial:
         Whether an array with bounds is enough.
     elsewhere : str
         Why extremes, and texts of others, are tried by its own tests alone.
+    replayed : bool
+        Whether the same bits give the same result.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -83,6 +85,7 @@ class StatisticTrial:
     extreme: dict[str, list[Any]] = field(default_factory=dict)
     arrays: bool = True
     elsewhere: str = ""
+    replayed: bool = True
 
     def given(self, declaration: Declaration) -> dict[str, Any]:
         """All that is given."""

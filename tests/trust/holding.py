@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.core.events import PureLoss
 from discreet.trust.holder import Holder
 
 MARK = 8191.0  # in the records, and nowhere else
@@ -25,3 +26,8 @@ class HolderTrial:
 
     made: Callable[[], Holder]
     given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> dict[str, Any]:
+        """What public methods are called with: what those of all holders take, and its own."""
+        return {"plan": PureLoss(1.0), "event": PureLoss(1.0), "purpose": "a walk", **self.given}

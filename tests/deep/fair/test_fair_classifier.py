@@ -71,6 +71,11 @@ class FairTrial(LearnerTrial):
     def of_private(self) -> Any:
         return super().of_private().set_params(groups=None, sensitive="sex")
 
+    def fits(self, X: np.ndarray) -> list[tuple[Any, dict[str, Any]]]:
+        given = {name: one for name, one in self.model.get_params().items() if name != "protects"}
+        groups = {"sensitive_features": np.where(X[:, 0] > 0, "f", "m")}
+        return [(FairClassifier(**given, protects=protects), groups) for protects in ("attribute", "record")]
+
     @property
     def schema(self) -> Schema:
         return Schema({**super().schema.columns, "sex": Category(("f", "m"))})

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from discreet.core.answer import SampledAnswer
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Repeated, Sampled
+from discreet.core.grid import Array, Steps
 from discreet.core.mechanism import SecretSample
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import SampledGradient, WholeGradient
+from discreet.deep.questions.tensors_view import Chunk
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
@@ -27,9 +31,49 @@ from discreet.schema.schema import Schema
 from discreet.trust.on_sample import OnSample
 from discreet.trust.private_data import PrivateData
 from tests.deep.asked import paid, view_of
+from tests.deep.trial import Part, TrainingTrial, numbers
 
 RICH = Budget(1e4, 1e-5)
 HALF = TrainingPlan(SecretSample(0.5), Gaussian(4.0), 4, 1.0, 2.0)
+
+
+class TwoThirds(Gaussian):
+    """Two thirds of the noise, at the price of all of it."""
+
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        return super().noise(bits, shape, scale * 2 / 3)
+
+
+class TwoThirdsOfTheNoise(SampledGradient):
+    """Two thirds of the noise."""
+
+    @property
+    def mechanism(self) -> OnSample:
+        return OnSample(TwoThirds(self._plan.noise.multiplier), self._plan.sample)
+
+
+class OneLayerUnclipped(SampledGradient):
+    """The gradient of a bias is not clipped with the rest."""
+
+    def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
+        sums = super()._sums(chunks)
+        return {**sums, "bias": 3 * sums["bias"]}
+
+
+def released(kind: type[Any], noise: Gaussian, side: int, bits: Bits) -> Array:
+    """What a step shows of nobody, or of a person with a gradient far longer than the clip."""
+    x, model = torch.full((side, 1), 1e3), nn.Linear(1, 1)
+    data = PrivateTensors(1e-3 * x, x, RICH, bits=bits)
+    plan = TrainingPlan(SecretSample(1.0), noise, 1, 1.0, 1.0)
+    one, permit = kind(model, lambda out, far: out[:, 0] * far[:, 0], data, plan, chunk=1), paid(data, plan.event)
+    one.move(permit.ask(one, one.mechanism))
+    return numbers(model)
+
+
+TRIAL = TrainingTrial(
+    {"a step": Part(released)},
+    twins=[("a step", TwoThirdsOfTheNoise), ("a step", OneLayerUnclipped)],
+)
 
 
 def product(given: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:

@@ -103,7 +103,7 @@ class PFLDTraining(AttributeTraining):
     Guarantee
     ---------
     `plan.event` for neighbors that differ in the group of one record; as `AttributeTraining`. In a dual step a record
-    moves its score from one group to another, by sqrt(2) at most.
+    moves its score from one group to another, by sqrt(2) at most. After Tran, Fioretto and Van Hentenryck 2021.
     """
 
     plan: PFLDPlan  # type: ignore[assignment]

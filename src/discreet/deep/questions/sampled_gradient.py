@@ -70,6 +70,12 @@ class SampledGradient(Held):
         Public. Of products, as `torch.autocast` has it.
     compiler : callable, optional
         Public. Compiles the computation of a chunk as one graph; by default it is done step by step.
+
+    Guarantee
+    ---------
+    `mechanism.event` for each release, for neighbors that differ by one record, added or removed: Gaussian noise on a
+    sum over a Poisson sample, of which a record moves at most the clip. Abadi et al. 2016, Algorithm 1; the price of
+    the sample is that of `OnSample`.
     """
 
     def __init__(

@@ -143,7 +143,8 @@ class Trainer(Held):
 
     Guarantee
     ---------
-    `plan.event` for all steps together, for neighbors that differ by one record, added or removed. Records are dealt to
+    `plan.event` for all steps together, for neighbors that differ by one record, added or removed: Abadi et al. 2016,
+    Algorithm 1, at the price of sampled Gaussian noise (Zhu, Dong and Wang 2022, Theorem 11). Records are dealt to
     chunks so that one record changes one place (`chunks.md`), chunks are added up exactly on a grid, and what rounding
     may do inside them is in a margin of the clip (`forms/rounding.md`). Sums get the noise of the real Gaussian
     variable, rounded. On a device that is no processor noise is in float32; on a GPU the margin rests on what is known
