@@ -13,7 +13,7 @@ from typing import Any
 
 import griffe
 
-from discreet.releases.statistic import is_statistic
+from discreet.releases.declaration import is_statistic
 
 KINDS = {
     inspect.Parameter.POSITIONAL_OR_KEYWORD: griffe.ParameterKind.positional_or_keyword,

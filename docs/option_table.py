@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from discreet.query.words import declared
+from discreet.releases.declaration import Option, declaration_of
 from discreet.releases.option_docs import SHARED
-from discreet.releases.statistic import Option, declaration_of
 
 MARK = "<!-- the table of options -->"
 NAMED = 4  # statistics that a row names

@@ -20,7 +20,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.releases.statistic import declaration_of
+from discreet.releases.declaration import declaration_of
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

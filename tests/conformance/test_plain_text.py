@@ -29,8 +29,8 @@ from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.chart import Bar
+from discreet.releases.declaration import declaration_of
 from discreet.releases.release import Release
-from discreet.releases.statistic import declaration_of
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli.command import main
 from discreet.trust.curator import Curator

@@ -26,8 +26,8 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
+from discreet.releases.declaration import Declaration, declaration_of, is_statistic
 from discreet.releases.release import Release
-from discreet.releases.statistic import Declaration, declaration_of, is_statistic
 from discreet.releases.test_result import TestResult
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

@@ -21,7 +21,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.question import AllRecords
 from discreet.questions.tables.workload import workload_of
-from discreet.trust.permit import TrustModel
+from discreet.trust.trust_model import TrustModel
 from tests.conformance.audits import Drawn, check
 from tests.conformance.walk import concrete, for_each, public_classes, rooms, trial
 from tests.trust.trial import SCHEMA

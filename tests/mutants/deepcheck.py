@@ -59,9 +59,14 @@ MUTANTS = [
         ("torch.set_rng_state(_state(bits))", "pass"),
     ),
     *of(
+        "deep/training/checkpoint",
+        ("or not 0 <= done <= steps", "or not done <= steps"),
+        ("or not 0 <= done <= steps", "or done < 0"),
+        ("            one.load_state_dict(before[name])\n", "            pass\n"),
+        tests="deep/training/test_trainer.py",
+    ),
+    *of(
         "deep/training/trainer",
-        ("or not 0 <= done <= self.plan.steps", "or not done <= self.plan.steps"),
-        ("or not 0 <= done <= self.plan.steps", "or done < 0"),
         ('        self._gradient.check_state(checkpoint["gradients"])\n', ""),
         tests="deep/training/test_trainer.py",
     ),

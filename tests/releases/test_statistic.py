@@ -13,7 +13,9 @@ from discreet.core.errors import UNTOUCHED, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.releases.ask import ColumnOf
-from discreet.releases.statistic import RecordsOf, Refusal, SharedOptions, declaration_of, statistic
+from discreet.releases.declaration import Refusal, declaration_of
+from discreet.releases.records_of import RecordsOf
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame

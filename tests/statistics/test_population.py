@@ -24,11 +24,11 @@ from discreet.statistics.hypotheses.t_test import two_sample_t_test
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.variance import standard_deviation, variance
 from discreet.trust.local import Local
-from discreet.trust.permit import TrustModel
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.source import Batched
 from discreet.trust.sources.source_of import source_of
+from discreet.trust.trust_model import TrustModel
 
 SCHEMA = Schema({"x": Number(0.0, 1.0), "group": Category(("a", "b"))})
 Draw = Callable[[np.random.Generator, int], Array]

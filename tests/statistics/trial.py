@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 import numpy as np
 
 from discreet.core.parameters import fits
-from discreet.releases.statistic import Declaration, declaration_of
+from discreet.releases.declaration import Declaration, declaration_of
 from discreet.schema.schema import Category, Number, Schema, Text
 from tests.conformance.walk import mirror
 

@@ -51,7 +51,6 @@ from discreet.trust.federation import Federation
 from discreet.trust.local import Local
 from discreet.trust.network.serving import Serving
 from discreet.trust.party import Party
-from discreet.trust.permit import TrustModel
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.frame import Frame
@@ -59,6 +58,7 @@ from discreet.trust.sources.kept_rows import start
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.source import Batched
 from discreet.trust.sources.source_of import source_of
+from discreet.trust.trust_model import TrustModel
 from tests.conformance.walk import mechanisms
 from tests.trust.silence import silence
 from tests.trust.sources.tables import COST, FORMS, PERSON, SCHEMA, Table, table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet.core.bits import Bits
 from discreet.core.grid import Array
 from discreet.schema.schema import Schema
-from discreet.trust.permit import TrustModel
+from discreet.trust.trust_model import TrustModel
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
 

@@ -24,8 +24,8 @@ from .noise.banded_factorization import BandedFactorization as BandedFactorizati
 from .noise.truncation import Truncation as Truncation
 from .training.private_tensors import PrivateTensors as PrivateTensors
 from .training.processes import DistributedProcesses as DistributedProcesses
+from .training.step import Step as Step
 from .training.trainer import SlowLayers as SlowLayers
-from .training.trainer import Step as Step
 from .training.trainer import Trainer as Trainer
 from .training.training_plan import TrainingPlan as TrainingPlan
 

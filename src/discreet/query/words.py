@@ -17,7 +17,7 @@ from typing import Any
 import discreet
 from discreet.core.checks import near_name
 from discreet.core.errors import ParameterError
-from discreet.releases.statistic import Declaration, Option, declaration_of, is_statistic
+from discreet.releases.declaration import Declaration, Option, declaration_of, is_statistic
 
 JOINING = {"of", "and", "the"}
 WORDS = re.compile(r"\w+=\[[^]]*\]|\w+=\{[^}]*\}|\w+=\S+|[^\s,]+")

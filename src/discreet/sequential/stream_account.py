@@ -14,7 +14,8 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.system_bits import system_bits
 from discreet.trust.holder import Holder
-from discreet.trust.permit import Description, Openable, Promise
+from discreet.trust.permit import Description, Openable
+from discreet.trust.trust_model import Promise
 
 ASKED = "open a stream"
 PARTIAL = ("attribute", "position")  # units that are less than a record

@@ -15,7 +15,8 @@ from discreet.questions.filtered import filtered
 from discreet.questions.question import BoundedSum, Question, SampledSum
 from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Category
-from discreet.trust.permit import KEPT, TrustModel, check_ready
+from discreet.trust.permit import KEPT
+from discreet.trust.trust_model import TrustModel, check_ready
 
 Release = TypeVar("Release")
 

@@ -9,7 +9,8 @@ from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed, Ledger
 from discreet.ledger.admission import check_relation
-from discreet.trust.permit import Description, Permit, Promise
+from discreet.trust.permit import Description, Permit
+from discreet.trust.trust_model import Promise
 
 
 @dataclass(frozen=True)

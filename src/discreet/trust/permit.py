@@ -11,36 +11,23 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar, cast
 
 from discreet.accounting.accountant import price
-from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
+from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.held import Held, exclusive
 from discreet.core.identity import Unidentified, former_identity, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
-from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.core.receipt import Participants, Receipt, stated
 from discreet.questions.question import Question
 from discreet.schema.schema import Schema
 from discreet.trust.grant import Grant
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
+from discreet.trust.trust_model import Promise, TrustModel, check_columns
 
 Release = TypeVar("Release")
 Opened = TypeVar("Opened", covariant=True)
 RECENT = 256  # plans whose releases are remembered
-
-
-class Promise(Protocol):
-    """Whom a charge protects: the relation, the unit, and whether the noise is from secret bits."""
-
-    @property
-    def neighbors(self) -> Neighbors: ...
-
-    @property
-    def unit(self) -> Unit: ...
-
-    @property
-    def secret(self) -> bool: ...
 
 
 class Description(Protocol):
@@ -64,38 +51,6 @@ class Openable(Description, Protocol[Opened]):
 
     def opened(self, grant: Grant) -> Opened:
         """The object that goes on; `grant` is taken by it."""
-
-
-class TrustModel(Protocol):
-    """Who may hold an exact answer, and who adds the noise.
-
-    `reports` is the variance in units of a curator's; `curated` is whether somebody holds all records and hands them to
-    a mechanism, `local` whether every person reports by itself.
-    """
-
-    local: bool
-
-    neighbors: Neighbors
-    unit: Unit
-    schema: Schema
-
-    @property
-    def curated(self) -> bool: ...
-
-    @property
-    def secret(self) -> bool: ...
-
-    @property
-    def units(self) -> int | None: ...
-
-    @property
-    def reports(self) -> float: ...
-
-    def keeps(self, event: Event) -> bool:
-        """Whether the promise of this single event can be kept: asked before anything is charged."""
-        ...
-
-    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release: ...
 
 
 def releases(plan: Event) -> Counter[Event]:
@@ -425,21 +380,6 @@ class Permit(Held):
         if kind is None and isinstance(self._charge, Reservation) and not self._failed:
             self.commit(self._made.written())
         self.progress(self._planned, self._planned, self._purpose)
-
-
-def check_ready(trust: TrustModel) -> None:
-    """Refuse, before anything is charged, records that cannot be read now, where the trust model can tell."""
-    check: Callable[[], None] = getattr(trust, "check_ready", lambda: None)
-    check()
-
-
-def check_columns(purpose: str, question: Question, schema: Schema | None) -> None:
-    """Refuse a question about columns that are not there; what is no table has none."""
-    there = {} if schema is None else schema.columns
-    if question.columns and not there.keys() >= {*question.columns}:
-        unknown = [name for name in question.columns if name not in there]
-        known = f"There are {', '.join(there)}." if there else "Ask a question that is made for these records."
-        raise SchemaError(purpose, f"there is no column {unknown[0]!r}", known)
 
 
 KEPT = "The plan was charged and stays so; this was not released."

@@ -22,8 +22,9 @@ from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.holder import Holder
-from discreet.trust.permit import Description, Promise, TrustModel, check_ready, releases
+from discreet.trust.permit import Description, releases
 from discreet.trust.sources.source_of import source_of
+from discreet.trust.trust_model import Promise, TrustModel, check_ready
 
 
 class PrivateData(Holder):

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils._pytree import tree_flatten
 
 from discreet import __version__
-from discreet.accounting.accountant import epsilon
 from discreet.core.checks import check_whole
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import Event, written
@@ -28,9 +24,11 @@ from discreet.deep.checks.optimizer_check import check_optimizer
 from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import RecordCount, SampledGradient
+from discreet.deep.training.checkpoint import checked_checkpoint, load_checkpoint
 from discreet.deep.training.privacy_card import PrivacyCard, as_table, as_text, digest, written_aside
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.processes import current_processes
+from discreet.deep.training.step import Step
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.deep.training.weight_average import WeightAverage
 from discreet.trust.holder import Described
@@ -40,8 +38,7 @@ if TYPE_CHECKING:
     from discreet.deep.clipping.clipped_sum import Losses
     from discreet.deep.clipping.compiled_sum import Compiler
 
-ASKED, RESUMED = "train", "resume"
-ANOTHER = "Give a checkpoint of a run with this plan, model and optimizer."
+ASKED = "train"
 
 
 class SlowLayers(UserWarning):
@@ -52,47 +49,6 @@ class SlowLayers(UserWarning):
     >>> import warnings
     >>> warnings.filterwarnings("ignore", category=SlowLayers)  # for models that are known to be slow
     """
-
-
-@dataclass(frozen=True)
-class Step:
-    """What is public after a step.
-
-    Parameters
-    ----------
-    number, of : int
-        How many steps were made, and how many are planned.
-    charged : float
-        The epsilon that the account has paid so far, for everything that was asked of the data, these steps included.
-    plan : TrainingPlan
-        What is made.
-    delta : float
-        That of the account.
-
-    Examples
-    --------
-    >>> from discreet.core.budget import Budget
-    >>> plan = TrainingPlan.of(Budget(3.0, 1e-5), batch=400, expected_size=4000, epochs=5)
-    >>> step = Step(10, plan.steps, 3.0, plan, 1e-5)
-    >>> print(step)
-    step 10 of 50; epsilon 3 at delta 1e-05 is charged
-    >>> step.epsilon < 3.0
-    True
-    """
-
-    number: int
-    of: int
-    charged: float
-    plan: TrainingPlan = field(repr=False)
-    delta: float = field(repr=False)
-
-    @cached_property
-    def epsilon(self) -> float:
-        """What the steps so far cost by themselves, at the delta of the account: if training stopped here."""
-        return epsilon(self.plan.opened(self.plan.event_of(self.number)), self.delta) if self.number else 0.0
-
-    def __str__(self) -> str:
-        return f"step {self.number} of {self.of}; epsilon {self.charged:.4g} at delta {self.delta:g} is charged"
 
 
 class Trainer(Held):
@@ -299,36 +255,11 @@ class Trainer(Held):
         What this run could not have written is refused, and then nothing is changed.
         """
         parts = self._parts()
-        done = self._checked_checkpoint(checkpoint, parts)
-        before = {name: deepcopy(one.state_dict()) for name, one in parts.items()}
-        try:
-            for name, one in parts.items():
-                one.load_state_dict(checkpoint[name])
-        except Exception as error:
-            for name, one in parts.items():
-                one.load_state_dict(before[name])
-            raise ParameterError(RESUMED, f"the checkpoint does not fit: {error}", ANOTHER) from error
+        done = checked_checkpoint(checkpoint, parts, self.plan.steps)
+        self._gradient.check_state(checkpoint["gradients"])
+        load_checkpoint(checkpoint, parts)
         self._done = done
         self._current = None
-
-    def _checked_checkpoint(self, checkpoint: dict[str, Any], parts: dict[str, Any]) -> int:
-        """How many steps were made, if everything in the checkpoint can be from such a run."""
-        if not isinstance(checkpoint, Mapping):
-            raise ParameterError(RESUMED, f"a {type(checkpoint).__name__} is no checkpoint", ANOTHER)
-        if missing := sorted({*parts, "done"} - set(checkpoint)):
-            raise ParameterError(RESUMED, f"the checkpoint has no {missing[0]}", "Give the trainer what it had before.")
-        done = checkpoint["done"]
-        if type(done) is not int or not 0 <= done <= self.plan.steps:
-            raise ParameterError(RESUMED, f"{done} steps were made, of {self.plan.steps}", ANOTHER)
-        for name, one in parts.items():
-            if not isinstance(checkpoint[name], Mapping):
-                raise ParameterError(RESUMED, f"what it holds for {name} is no state", ANOTHER)
-            if any(not bool(torch.isfinite(torch.as_tensor(leaf)).all()) for leaf in _numbers(checkpoint[name])):
-                raise ParameterError(RESUMED, f"what it holds for {name} is not finite", ANOTHER)
-            if isinstance(one, nn.Module) and _shapes(checkpoint[name]) != _shapes(one.state_dict()):
-                raise ParameterError(RESUMED, f"what it holds for {name} has other names or shapes", ANOTHER)
-        self._gradient.check_state(checkpoint["gradients"])
-        return done
 
     @exclusive
     def release(self, path: str | Path) -> None:
@@ -418,12 +349,3 @@ def _check_payer(data: PrivateTensors | RecordsAsTensors, permit: Permit | None)
 
 def _silent(done: int, total: int, what: str) -> None:
     """Progress that is shown elsewhere."""
-
-
-def _numbers(state: Any) -> list[Any]:
-    """The tensors and real numbers in what a part has kept."""
-    return [leaf for leaf in tree_flatten(state)[0] if isinstance(leaf, Tensor | float)]
-
-
-def _shapes(state: Any) -> dict[str, Any]:
-    return {name: (one.shape, one.dtype) if isinstance(one, Tensor) else type(one) for name, one in dict(state).items()}

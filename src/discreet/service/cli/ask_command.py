@@ -25,8 +25,8 @@ from discreet.query.words import (
     unknown,
     value_of,
 )
+from discreet.releases.declaration import Option, declaration_of
 from discreet.releases.option_docs import SHARED
-from discreet.releases.statistic import Option, declaration_of
 from discreet.service.cli.account import check_account, opened_account, paid_key
 from discreet.service.cli.saying import put_paid
 from discreet.trust.private_data import PrivateData

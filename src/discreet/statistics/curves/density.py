@@ -19,10 +19,11 @@ from discreet.questions.tables.cells import equal_cells
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.tables.domain import Bins
 from discreet.releases.ask import ColumnsOf, OneSum, Released
+from discreet.releases.declaration import Refusal
 from discreet.releases.groups import By, GroupedResults
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import Options, Refusal, statistic
+from discreet.releases.statistic import Options, statistic
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.reading import BIAS, REMEDY, Reading, check_band
 from discreet.trust.private_data import PrivateData

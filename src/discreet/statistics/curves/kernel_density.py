@@ -13,10 +13,11 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.tables.domain import Bins
 from discreet.releases.ask import ColumnsOf, OneSum, Released
+from discreet.releases.declaration import Refusal
 from discreet.releases.groups import By, GroupedResults
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import Options, Refusal, statistic
+from discreet.releases.statistic import Options, statistic
 from discreet.statistics.curves.density import Boxed
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.kernel_plan import LOOKS, KernelPlan, Noise, even, planned, process_noise

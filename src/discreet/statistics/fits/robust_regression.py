@@ -17,8 +17,9 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.box_depth import COLUMNS
 from discreet.releases.fit import Fit
 from discreet.releases.joint_plan import JointPlan
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.statistics.fits.block_slopes import ScaledColumns
 from discreet.statistics.fits.dealing import Blocks, ScaledFit
 from discreet.statistics.fits.slopes_by_depth import SlopesByDepth

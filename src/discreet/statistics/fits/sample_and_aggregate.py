@@ -20,8 +20,10 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.block_sum import BlockSum
 from discreet.releases.columns import Series
+from discreet.releases.declaration import Refusal
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import OfTheseData, RecordsOf, Refusal, statistic
+from discreet.releases.statistic import OfTheseData, statistic
 from discreet.releases.table import Table
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.isolation.isolated import PART, Form, check_isolation, processors

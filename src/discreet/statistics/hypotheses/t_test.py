@@ -15,8 +15,9 @@ from discreet.releases.ask import ColumnOf, OneSum, Released, asked
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.groups import By, GroupedResults
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import HypothesisOptions, RecordsOf, SharedOptions, statistic
+from discreet.releases.statistic import HypothesisOptions, SharedOptions, statistic
 from discreet.releases.test_result import TestResult
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.column_moments import Moments

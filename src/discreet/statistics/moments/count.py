@@ -12,8 +12,9 @@ from discreet.releases.ask import OneSum, Released
 from discreet.releases.estimate import Estimate
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.groups import By
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, whole_half_width
-from discreet.releases.statistic import Options, RecordsOf, statistic
+from discreet.releases.statistic import Options, statistic
 from discreet.releases.table import Table
 from discreet.trust.private_data import PrivateData
 

@@ -19,8 +19,9 @@ from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import asked
 from discreet.releases.columns import Series
 from discreet.releases.groups import By, Groups
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.releases.table import Table
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Number

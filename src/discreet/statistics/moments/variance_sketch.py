@@ -13,10 +13,11 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.questions.vectors.directed_products import CoordinateRecords, complete_count_of
 from discreet.releases.ask import ColumnsOf
+from discreet.releases.declaration import Refusal
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.releases.statistic import OfTheseData, Refusal, statistic
+from discreet.releases.statistic import OfTheseData, statistic
 from discreet.statistics.moments.covariance import covariance
 from discreet.statistics.moments.sketched_variances import SketchedVariances
 

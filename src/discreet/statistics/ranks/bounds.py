@@ -13,11 +13,12 @@ from discreet.core.grid import Array
 from discreet.questions.columns.column_cells import magnitude_edges, magnitudes_of
 from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.columns import Columns, Series
+from discreet.releases.declaration import Refusal
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By, GroupedResults
 from discreet.releases.release import Release
 from discreet.releases.spread import CONFIDENCE, whole_half_width
-from discreet.releases.statistic import Options, Refusal, statistic
+from discreet.releases.statistic import Options, statistic
 from discreet.schema.schema import Number
 
 if TYPE_CHECKING:

@@ -17,11 +17,12 @@ from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.questions.columns.total import count_of
 from discreet.questions.question import AllRecords
 from discreet.releases.ask import ColumnOf, OneSum
+from discreet.releases.declaration import Refusal
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.releases.statistic import Options, Refusal, statistic
+from discreet.releases.statistic import Options, statistic
 from discreet.releases.table import Table
 from discreet.schema.schema import Number
 from discreet.statistics.ranks.cumulative_counts import CumulativeCounts

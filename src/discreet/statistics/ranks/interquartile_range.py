@@ -17,10 +17,11 @@ from discreet.mechanisms.stable.stable_figures import SpreadClass
 from discreet.questions.question import AllRecords
 from discreet.releases.ask import ColumnOf, OneSum
 from discreet.releases.columns import ConfidenceInterval
+from discreet.releases.declaration import Refusal
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import OfTheseData, Refusal, statistic
+from discreet.releases.statistic import OfTheseData, statistic
 from discreet.releases.table import Table
 from discreet.statistics.ranks.quantile import quantile
 from discreet.statistics.ranks.quantile_request import Paid, QuantileRequest, RankOptions

@@ -26,9 +26,10 @@ from discreet.questions.tables.domain import BINS, Bins, Codes, Domain
 from discreet.questions.tables.key_counts import CellCounts, prefix_extension_of
 from discreet.releases.ask import ColumnsOf
 from discreet.releases.columns import Columns
+from discreet.releases.declaration import Refusal
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import OfTheseData, Refusal, statistic
+from discreet.releases.statistic import OfTheseData, statistic
 from discreet.releases.table import Tabular
 from discreet.statistics.tables.contingency import ceiled, count_series
 from discreet.statistics.tables.key_counts import LISTED

@@ -12,8 +12,10 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.tables.key_counts import KeyCounts
 from discreet.releases.columns import Columns
+from discreet.releases.declaration import Refusal
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import OfTheseData, RecordsOf, Refusal, statistic
+from discreet.releases.statistic import OfTheseData, statistic
 from discreet.releases.table import Tabular
 from discreet.statistics.tables.contingency import count_series
 

@@ -16,8 +16,9 @@ from discreet.questions.tables.domain import BINS, Bins, Domain
 from discreet.questions.tables.residuals import MarginalResiduals
 from discreet.releases.ask import ColumnsOf, asked
 from discreet.releases.columns import Columns, Series
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
+from discreet.releases.statistic import SharedOptions, statistic
 from discreet.releases.table import Tabular
 from discreet.statistics.tables.contingency import CountTable, contingency
 from discreet.statistics.tables.nonnegative import nonnegative_table, whole_table
