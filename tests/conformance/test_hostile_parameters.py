@@ -79,7 +79,9 @@ def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
 
 
 def more_trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
-    """Bounds and units with more and less noise."""
+    """Many groups, and bounds and units with more and less noise."""
+    if "edges" in inspect.signature(function).parameters:
+        yield private(Number(-20, 20)), {"edges": tuple(np.linspace(-20, 20, 300).tolist()), **WITH["edges"]}
     for bounds in BOUNDS:
         for epsilon in (1e-9, 1e-3):
             yield private(Number(*bounds)), {"epsilon": epsilon}

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.checks import check_positive, check_seed
 from discreet.core.grid import Steps
-from discreet.graphs.asking import whole_graph
+from discreet.graphs.asking import of_a_graph, whole_graph
 from discreet.graphs.publishing.publish_network import drawn_network
 from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.mechanisms.additive.laplace import Laplace
@@ -18,6 +18,7 @@ from discreet.questions.graphs.graph_statistic import ENDS, WholeGraph
 from discreet.trust.private_graph import PrivateGraph
 
 
+@of_a_graph
 def dp_lusn(
     data: PrivateGraph, *, waiver: str, epsilon: float = 1.0, random_state: int | None = None
 ) -> PublishedNetwork:
@@ -30,14 +31,10 @@ def dp_lusn(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     waiver : str
         Public. The owner's reason for a release without a promise.
     epsilon : float
         Public. Of the noise, which is charged; the communities are waived.
-    random_state : int, optional
-        Public. Seeds the drawing of edges.
 
     Guarantee
     ---------

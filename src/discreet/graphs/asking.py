@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
@@ -11,9 +13,18 @@ from discreet.questions.graphs.graph_statistic import ENDS, GraphStatistic
 from discreet.questions.question import BoundedQuestion
 from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate
+from discreet.releases.option_docs import documented
 from discreet.releases.release import check_confidence
 from discreet.trust.private_data import PrivateData
 from discreet.trust.private_graph import PrivateGraph
+
+Asking = TypeVar("Asking", bound=Callable[..., Any])
+
+
+def of_a_graph(function: Asking) -> Asking:
+    """Say of a function's parameters what all functions of graphs say of them, where it says nothing itself."""
+    function.__doc__ = documented((function,), "graph", list(inspect.signature(function).parameters), {})
+    return function
 
 
 def edges_in(data: Any, name: str) -> PrivateData:

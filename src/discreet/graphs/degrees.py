@@ -8,7 +8,7 @@ from scipy.optimize import isotonic_regression
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.graphs.asking import asked_whole, degree_bound_of, edges_in, nodes_in, whole_graph
+from discreet.graphs.asking import asked_whole, degree_bound_of, edges_in, nodes_in, of_a_graph, whole_graph
 from discreet.mechanisms.online.online_sparse_vector import SparseVector
 from discreet.questions.graphs.bounded_degree import FlowGains, ProjectedHistogram
 from discreet.questions.graphs.edge_sums import edge_degrees_of
@@ -26,6 +26,7 @@ ABOVE = 1
 MISSED = 0.1  # the chance that a bound which would do is not found
 
 
+@of_a_graph
 def degrees(
     data: PrivateData,
     *,
@@ -42,10 +43,6 @@ def degrees(
         The graph; its unit is an edge.
     confidence : float
         Public. Of each interval.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
@@ -96,18 +93,12 @@ def likely_degrees(noisy: Array, spread: Spread, most: int) -> Array:
     return np.asarray(((kernel * weights) @ support / (kernel @ weights))[places])
 
 
+@of_a_graph
 def degree_sequence(data: PrivateGraph, *, epsilon: float = 1.0, delta: float = 0.0, key: str | None = None) -> Table:
     """Release all degrees in ascending order, without saying whose they are: far less error than for named nodes.
 
     Noise is added to the sorted sequence, and the result is replaced by the nearest one that ascends and lies between 0
     and the number of other nodes. Where many nodes have one degree, that averages the noise of all of them.
-
-    Parameters
-    ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
-    epsilon, delta, key
-        Public. As for `degrees`.
 
     Returns
     -------
@@ -140,6 +131,7 @@ def degree_sequence(data: PrivateGraph, *, epsilon: float = 1.0, delta: float = 
     )
 
 
+@of_a_graph
 def degree_histogram(
     data: PrivateGraph,
     most: int | None = None,
@@ -162,8 +154,6 @@ def degree_histogram(
     max_degree : int, optional
         Public. Where the unit is a node: the histogram is that of a projection of the graph, in which no node has more
         edges; the interval does not cover what that changes. See `choose_max_degree`.
-    confidence, epsilon, delta, key
-        Public. As for `degrees`.
 
     Returns
     -------
@@ -215,6 +205,7 @@ def _last(name: str, graph: PrivateGraph, bound: int, most: int | None) -> int:
     return most
 
 
+@of_a_graph
 def choose_max_degree(data: PrivateGraph, *, epsilon: float = 0.2, later: float = 1.0, key: str | None = None) -> int:
     """Choose a bound on degrees with noise: a power of two beyond which more edges would hardly be counted.
 
@@ -229,8 +220,6 @@ def choose_max_degree(data: PrivateGraph, *, epsilon: float = 0.2, later: float 
         Public. What the choice costs.
     later : float
         Public. The epsilon of the release that the bound is for.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

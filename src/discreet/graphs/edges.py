@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.graphs.asking import degree_bound_of, edges_in, estimated, nodes_in, whole_graph
+from discreet.graphs.asking import degree_bound_of, edges_in, estimated, nodes_in, of_a_graph, whole_graph
 from discreet.questions.columns.total import count_of
 from discreet.questions.graphs.bounded_degree import FlowEdges
 from discreet.questions.graphs.edge_sums import edge_blocks_of, edge_cut_of
@@ -24,6 +24,7 @@ from discreet.releases.table import Table
 from discreet.trust.private_data import PrivateData
 
 
+@of_a_graph
 def edge_count(
     data: PrivateData,
     *,
@@ -42,12 +43,6 @@ def edge_count(
     max_degree : int, optional
         Public. Where the unit is a node: how many edges of each node count at most. Edges beyond are left out, which
         the interval does not cover; see `choose_max_degree`.
-    confidence : float
-        Public. Of the interval.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Guarantee
     ---------

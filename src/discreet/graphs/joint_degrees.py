@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.graphs.asking import asked_whole, estimated, whole_graph
+from discreet.graphs.asking import asked_whole, estimated, of_a_graph, whole_graph
 from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 from discreet.releases.columns import Series
 from discreet.releases.estimate import Estimate
@@ -28,6 +28,7 @@ def degree_classes(nodes: int) -> tuple[int, ...]:
     return tuple(2**i for i in range((nodes - 1).bit_length()))
 
 
+@of_a_graph
 def joint_degrees(
     data: PrivateGraph,
     starts: Sequence[int] | None = None,
@@ -44,16 +45,10 @@ def joint_degrees(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     starts : sequence of int, optional
         Public. The least degree of each class, ascending from 1; by default 1, 2, 4, 8, ...
     confidence : float
         Public. Of each interval.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Guarantee
     ---------

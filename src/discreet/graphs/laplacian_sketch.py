@@ -15,7 +15,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.graphs.asking import whole_graph
+from discreet.graphs.asking import of_a_graph, whole_graph
 from discreet.mechanisms.graphs.laplacian_sketch import LaplacianSketch
 from discreet.questions.graphs.graph_statistic import WholeGraph
 from discreet.releases.columns import Columns, Series
@@ -112,6 +112,7 @@ class SketchedLaplacian(Release):
         draw_bars(ax, columns, columns.series[0])
 
 
+@of_a_graph
 def laplacian_sketch(
     data: PrivateGraph,
     *,
@@ -129,8 +130,6 @@ def laplacian_sketch(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     projections : int
         Public. How many vectors: time and memory grow with it, and the pad with its root. More of them are a little
         better, and much better where cuts are greater than what the pad adds.
@@ -139,8 +138,6 @@ def laplacian_sketch(
         `as_published.published_pad` is that of the paper, 80 times as much.
     epsilon, delta : float
         Public. What this may cost; delta is above zero.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Guarantee
     ---------

@@ -7,7 +7,7 @@ import math
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed
 from discreet.core.receipt import Receipt
-from discreet.graphs.asking import degree_bound_of, whole_graph
+from discreet.graphs.asking import degree_bound_of, of_a_graph, whole_graph
 from discreet.mechanisms.graphs.smooth_graph_count import SmoothGraphCount
 from discreet.mechanisms.graphs.subgraphs import GraphFigure, KStars, Triangles, TruncatedTriangles
 from discreet.questions.graphs.graph_statistic import WholeGraph
@@ -15,6 +15,7 @@ from discreet.releases.estimate import Estimate
 from discreet.trust.private_graph import PrivateGraph
 
 
+@of_a_graph
 def triangles(
     data: PrivateGraph,
     *,
@@ -37,8 +38,6 @@ def triangles(
         most nodes have, since the noise grows with the number of nodes whose degree is about this.
     epsilon, delta : float
         Public. What this may cost; with a delta, there is less noise.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Guarantee
     ---------
@@ -62,6 +61,7 @@ def triangles(
     return _counted(name, graph, SmoothGraphCount(epsilon, delta, figure), key)
 
 
+@of_a_graph
 def k_stars(
     data: PrivateGraph, k: int = 2, *, epsilon: float = 1.0, delta: float = 0.0, key: str | None = None
 ) -> Estimate:
@@ -69,12 +69,8 @@ def k_stars(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     k : int
         Public. How many neighbors: 2 or more.
-    epsilon, delta, key
-        Public. As for `triangles`.
 
     Guarantee
     ---------
@@ -104,6 +100,7 @@ def _estimate(name: str, value: float, receipt: Receipt) -> Estimate:
     return Estimate(name=name, value=value, receipt=receipt, confidence=None)
 
 
+@of_a_graph
 def clustering(
     data: PrivateGraph, *, epsilon: float = 1.0, delta: float = 0.0, share: float = 0.5, key: str | None = None
 ) -> Estimate:
@@ -113,10 +110,6 @@ def clustering(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
-    epsilon, delta, key
-        Public. As for `triangles`.
     share : float
         Public. The part of both that pays for the triangles; the rest pays for the 2-stars.
 

@@ -15,7 +15,7 @@ from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
-from discreet.graphs.asking import whole_graph
+from discreet.graphs.asking import of_a_graph, whole_graph
 from discreet.graphs.joint_degrees import degree_classes
 from discreet.questions.graphs.graph_statistic import SortedDegrees, degrees_of
 from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
@@ -52,6 +52,7 @@ class SyntheticGraph:
     receipt: Receipt = field(repr=False)
 
 
+@of_a_graph
 def synthetic_graph(
     data: PrivateGraph,
     *,
@@ -69,16 +70,12 @@ def synthetic_graph(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     max_iter : int
         Public. How many exchanges are tried.
     random_state : int, optional
         Public. Seeds the graph that is drawn, not the noise.
     epsilon, delta : float
         Public. What this may cost: 40 % for degrees, and 30 % for each of the others.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Guarantee
     ---------

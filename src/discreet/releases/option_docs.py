@@ -1,4 +1,4 @@
-"""What options of statistics mean: those that statistics share are written here, once, and shown with each."""
+"""What options of statistics and of graphs mean: those that many share are written here, once, and shown with each."""
 
 from __future__ import annotations
 
@@ -87,7 +87,20 @@ EVERYWHERE = {
     "key": Meaning("str, optional", "Public. Makes a retry safe; see `PrivateData.permit`."),
 }
 EVERYWHERE["delta"] = EVERYWHERE["epsilon"]
-SHARED = {"column": COLUMN | EVERYWHERE, "columns": COLUMNS | EVERYWHERE, "": COLUMN | COLUMNS | EVERYWHERE}
+GRAPH = {
+    "data": Meaning("PrivateGraph", "The graph; its unit is an edge."),
+    "confidence": COLUMN["confidence"],
+    "epsilon": Meaning("float", "Public. What this may cost."),
+    "delta": Meaning("float", "Public. What this may cost."),
+    "key": EVERYWHERE["key"],
+    "random_state": Meaning("int, optional", "Public. Seeds the drawing of edges."),
+}
+SHARED = {
+    "column": COLUMN | EVERYWHERE,
+    "columns": COLUMNS | EVERYWHERE,
+    "graph": GRAPH,
+    "": COLUMN | COLUMNS | EVERYWHERE,
+}
 
 
 Sources = Sequence[Callable[..., Any]]

@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.core.checks import check_positive, check_seed, check_whole
 from discreet.core.events import Composed
-from discreet.graphs.asking import whole_graph
+from discreet.graphs.asking import of_a_graph, whole_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
 from discreet.graphs.publishing.publish_network import SAFE
 from discreet.graphs.publishing.published_network import PublishedNetwork
@@ -20,6 +20,7 @@ from discreet.trust.private_graph import PrivateGraph
 BLOCKS = 0.2  # of epsilon, for the edges between groups
 
 
+@of_a_graph
 def randomized_network(data: PrivateGraph, *, density: float = 0.5, epsilon: float = 1.0) -> PublishedNetwork:
     """Publish a network by randomised response on every pair of nodes.
 
@@ -27,12 +28,8 @@ def randomized_network(data: PrivateGraph, *, density: float = 0.5, epsilon: flo
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     density : float
         Public. The greatest share of pairs that are reported as edges without being any: see `EdgeResponse`.
-    epsilon : float
-        Public. What this costs.
 
     Guarantee
     ---------
@@ -57,6 +54,7 @@ def randomized_network(data: PrivateGraph, *, density: float = 0.5, epsilon: flo
     )
 
 
+@of_a_graph
 def block_model_network(
     data: PrivateGraph, *, communities: int = 12, epsilon: float = 1.0, random_state: int | None = None
 ) -> PublishedNetwork:
@@ -64,14 +62,8 @@ def block_model_network(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     communities : int
         Public. How many groups there are at most.
-    epsilon : float
-        Public. What this costs.
-    random_state : int, optional
-        Public. Seeds the drawing of edges.
 
     Guarantee
     ---------

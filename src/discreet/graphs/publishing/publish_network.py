@@ -11,7 +11,7 @@ from discreet.core.checks import check_positive, check_seed, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.grid import Array, Steps
-from discreet.graphs.asking import whole_graph
+from discreet.graphs.asking import of_a_graph, whole_graph
 from discreet.graphs.degrees import likely_degrees
 from discreet.graphs.publishing.block_sampling import closed, fitted_edges, nearest_counts, pairs_of_blocks
 from discreet.graphs.publishing.published_network import PublishedNetwork
@@ -80,6 +80,7 @@ class PublishingPlan:
         return Composed((self.degrees.event, self.groups(2).event, self.edges.event, self.triangles.event))
 
 
+@of_a_graph
 def publish_network(
     data: PrivateGraph,
     *,
@@ -99,20 +100,14 @@ def publish_network(
 
     Parameters
     ----------
-    data : PrivateGraph
-        The graph; its unit is an edge.
     communities : int, optional
         Public. How many groups there are at most, from 2 to 128. By default 3 x 2^epsilon, from 4 to 24: where noise is
         small, groups may be finer than communities are.
     tiers : int, optional
         Public. Into how many tiers each group is cut, from 1 to 16. By default such that there are about 144 in all,
         from 1 to 8 in a group.
-    epsilon : float
-        Public. What this costs.
     random_state : int, optional
         Public. Seeds the drawing of edges, which is no secret; the noise is drawn apart.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
