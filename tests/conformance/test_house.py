@@ -19,10 +19,11 @@ import discreet
 from tests.conformance.walk import rooms
 
 SOURCE = Path(discreet.__file__).parent
-MAY_HAVE_ENGINES = {"deep", "trust", "query", "service"}
+MAY_HAVE_ENGINES = {"as_published", "deep", "trust", "query", "service"}
 MAY_CHOOSE = {
     "audit",
     "fitting",
+    "as_published",
     "graphs",
     "learners",
     "query",

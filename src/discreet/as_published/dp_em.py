@@ -84,7 +84,7 @@ class DPEM(GaussianMixture):
         step = [Stage(question, 1.0) for question in questions(task, plain)]
         return staged(task.data, step * int(self.max_iter), task.budget, vector_noise)
 
-    def _found(self, task: Task, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Mixture:
+    def _found(self, task: Task, permit: Permit, noises: Iterator[Any], rng: Any) -> Mixture:
         """Steps from random means, as many as there are noises."""
         shape = int(self.n_components), len(task.features)
         mixture = Mixture.round(rng.uniform(-SPREAD, SPREAD, shape), START)

@@ -37,6 +37,34 @@ class PrivateMLP(PrivateEstimator):
 
     Adam does not change when all gradients are multiplied by the same number: so the number of records, which is
     secret, is not needed to divide sums by it.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : sequence of int
+        Public. How many units each hidden layer has.
+    activation : {"tanh", "relu"}
+        Public. Between the layers. The former keeps gradients short (Papernot et al. 2021).
+    sampling_rate : float
+        Public. The chance of each record to be in the sample of a step. More of it costs time and needs less noise.
+    max_iter : int
+        Public. How often each record is looked at, on average: there are `max_iter / sampling_rate` steps.
+    learning_rate_init : float
+        Public. The step size of Adam.
+    clip : float
+        Public. The greatest length of the gradient of a record.
+    random_state : int, RandomState instance or None
+        Public. Seeds the weights that training starts with; never samples or noise.
+
+    Attributes
+    ----------
+    coefs_ : list of arrays
+        Released. The weights of each layer, for records scaled to [-1, 1]: an average over the last steps.
+    intercepts_ : list of arrays
+        Released. The biases of each layer.
+    n_iter_ : int
+        Public. `max_iter`.
+    schema_ : Schema
+        Public. The features and their bounds.
     """
 
     supervised: ClassVar[bool] = True

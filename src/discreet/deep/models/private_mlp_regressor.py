@@ -25,52 +25,10 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
     Records are moved inside their bounds, which become -1 and 1, and so are targets. One with a missing value counts
     for nothing. `Trainer` trains any other network.
 
-    Parameters
-    ----------
-    hidden_layer_sizes : sequence of int
-        Public. How many units each hidden layer has.
-    activation : {"tanh", "relu"}
-        Public. Between the layers. The former keeps gradients short (Papernot et al. 2021).
-    sampling_rate : float
-        Public. The chance of each record to be in the sample of a step. More of it costs time and needs less noise.
-    max_iter : int
-        Public. How often each record is looked at, on average: there are `max_iter / sampling_rate` steps.
-    learning_rate_init : float
-        Public. The step size of Adam.
-    clip : float
-        Public. The greatest length of the gradient of a record.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    target_bounds : (lower, upper), optional
-        Public. Of the target; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
-    random_state : int, RandomState instance or None
-        Public. Seeds the weights that training starts with; never samples or noise.
-
     Attributes
     ----------
-    coefs_ : list of arrays
-        Released. The weights of each layer, for records scaled to [-1, 1]: an average over the last steps.
-    intercepts_ : list of arrays
-        Released. The biases of each layer.
     target_ : Number
         Public. The bounds of the target.
-    n_iter_ : int
-        Public. `max_iter`.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    schema_ : Schema
-        Public. The features and their bounds.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -121,7 +121,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             "n_iter_": int(self.max_iter),
         }
 
-    def _found(self, task: Task, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Mixture:
+    def _found(self, task: Task, permit: Permit, noises: Iterator[Any], rng: Any) -> Mixture:
         start = ClusterStart(task, int(self.n_components)).found(permit, noises, rng)
         step, noise = cluster_residuals_of(task.schema, task.features, start.centers, start.radius, "l2"), next(noises)
         means = shifted(start.centers, start.radius, permit.ask(step, noise), spread(task.data, step, noise).stddev)
