@@ -20,7 +20,6 @@ from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.selection.evaluate_regression import r2_of, residual_moments_of
 from discreet.learners.selection.pipeline_plan import least_factor
-from discreet.learners.selection.score_cells import cells_of
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.trust.permit import Permit
