@@ -1,8 +1,9 @@
 """Intervals of figures that follow from noisy sums: all values that the sums do not contradict.
 
-A contrast is a function of the sums, as a rule linear, whose exact value is zero if a figure has the value that is supposed, above zero if
-the figure is higher. What noise, and the sample, make of it is known for every supposed value; so an interval is right
-also where a class has so few records that noise hides them, and then it holds everything (Fieller 1954).
+A contrast is a function of the sums, as a rule linear, whose exact value is zero if a figure has the value that is
+supposed, above zero if the figure is higher. What noise, and the sample, make of it is known for every supposed value;
+so an interval is right also where a class has so few records that noise hides them, and then it holds everything
+(Fieller 1954).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.spread import Spread
 from discreet.schema.schema import Number
 
-GRID, HALVINGS = 64, 40  # supposed values that are tried, and how often the way to the next one is halved
+GRID, HALVINGS = 32, 24  # supposed values that are tried, and how often the way to the next one is halved
 KURTOSIS = 3.0  # of Laplace noise, beyond that of a normal variable
 
 
@@ -236,7 +237,7 @@ def not_contradicted(
 
 
 def _first(allowed: Callable[[float], bool], start: float, end: float, found: float) -> float:
-    """The first value on the way from start to end that is allowed, to about ten digits; what was found, if none is."""
+    """The first value on the way from start to end that is allowed, nearly; what was found, if none is."""
     tried = np.linspace(start, end, GRID + 1)
     way = [*tried[np.abs(tried - start) < abs(found - start)].tolist(), found]
     way += tried[np.abs(tried - start) > abs(found - start)].tolist()

@@ -26,7 +26,7 @@ from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, 
 from discreet.questions.transformed import transformed
 from discreet.releases.ask import Released, asked
 from discreet.releases.columns import Columns
-from discreet.releases.estimate import ENDLESS, Estimate
+from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Tabular
@@ -41,7 +41,7 @@ RESIDUAL = "residual"
 FINE = 2**10  # steps: rounding adds less than 1e-7 of the squared distance of the bounds to a mean squared error
 ASIDE = 0.4987  # near one half, so that rounding has nearly no bias; not so near that half a step is in doubt
 SMALL = 1e-6  # of a part, to differentiate
-LEAST = 1e-9  # variance of a target, in units of the square of half the distance of its bounds
+LEAST = 1e-9  # variance of a target, in units of the square of half the distance of its bounds, or of its residuals
 
 
 def residual_schema(target: str, number: Number) -> Schema:
@@ -148,7 +148,7 @@ class RegressionEvaluation(Tabular):
 
         Its interval is that of the squared residuals over these and the squares of the target together.
         """
-        return self._estimate("R2", _squares, lambda part: 1 - part / (1 - part) if part < 1 else ENDLESS.lower)
+        return self._estimate("R2", _squares, lambda part: 1 - part / max(1 - part, LEAST))
 
     @cached_property
     def mse(self) -> Estimate:
@@ -174,11 +174,11 @@ class RegressionEvaluation(Tabular):
         ends = not_contradicted(part, part, spread, False, self.confidence or CONFIDENCE, Number(0.0, 1.0))
         error = part.supposed(part.value).deviation(spread, False) / max(float(part.both.sum()), 1.0)
         slope = read(min(part.value + SMALL, 1.0)) - read(max(part.value - SMALL, 0.0))
-        low, high = sorted(map(read, ends))
+        low, high = sorted(-math.inf if of is _squares and end == 1 else read(end) for end in ends)
         return Estimate(
             name=name,
             value=min(max(read(part.value), low), high),
-            standard_error=min(abs(slope) / (2 * SMALL) * error, ENDLESS.upper),
+            standard_error=abs(slope) / (2 * SMALL) * error,
             low=low,
             high=high,
             confidence=self.confidence,
@@ -211,6 +211,11 @@ def r2_of(sums: Array) -> float:
     """R2, from the moments of the target and of its residuals, whose unit is twice as long."""
     mean, square = sums[1] / _count(sums), (sums[3] / _count(sums) + 1) / 2
     return float(1 - 4 * (sums[4] / _count(sums) + 1) / 2 / max(float(square - mean**2), LEAST))
+
+
+def mse_of(sums: Array) -> float:
+    """The mean squared error, in units of the square of the distance of the target's bounds."""
+    return float(sums[4] / _count(sums) + 1) / 2
 
 
 def _count(sums: Array) -> float:

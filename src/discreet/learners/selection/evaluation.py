@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -116,7 +117,7 @@ class Evaluation(Tabular):
         """The share of the second class among the records in each of about 20 groups of cells of the score."""
         cells, size = self._scores("calibration"), self.counts.shape[1]
         ends = np.unique([*np.linspace(0, size, min(GROUPS, size) + 1).astype(int), cells.below])
-        inside = [((np.arange(size) >= a) & (np.arange(size) < b)).astype(float) for a, b in zip(ends, ends[1:])]
+        inside = [((np.arange(size) >= a) & (np.arange(size) < b)).astype(float) for a, b in pairwise(ends)]
         marks = np.eye(2)[:, :, None]
         found = [self._share("share", marks[1] * group, marks[0] * group) for group in inside]
         return Table(

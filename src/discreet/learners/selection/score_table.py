@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +11,13 @@ from discreet.core.budget import Budget
 from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.learners.selection.score_cells import FINE, Scored
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_between_of, contingency_of
 from discreet.questions.tables.tree import Tree
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
-from discreet.releases.spread import Spread
+from discreet.releases.spread import Spread, spread
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 
@@ -123,17 +123,34 @@ class ScorePlan:
 
 def score_plan(scored: Scored, data: PrivateData, bins: int | None, budget: Budget) -> ScorePlan:
     """The plan with the least noise that the budget pays for."""
+    tree, leaves, stages = _stages(scored, data, bins, budget.delta > 0)
+    return ScorePlan(scored, staged(data, stages, budget), bins, leaves, tree)
+
+
+def score_plan_with(scored: Scored, data: PrivateData, bins: int | None, noise: Laplace | Gaussian) -> ScorePlan:
+    """The plan that costs what one release with this noise does: inverse multipliers, or their squares, add up."""
+    normal = isinstance(noise, Gaussian)
+    tree, leaves, stages = _stages(scored, data, bins, normal)
+    shares = np.array([stage.share for stage in stages]) ** (1.0 if normal else 2 / 3)
+    factors = np.sqrt(shares / shares.sum()) if normal else shares / shares.sum()
+    parts = tuple(replace(noise, multiplier=noise.multiplier / factor) for factor in factors.tolist())
+    spreads = tuple(spread(data, stage.question, part) for stage, part in zip(stages, parts, strict=True))
+    return ScorePlan(scored, StagedPlan(parts, spreads=spreads), bins, leaves, tree)
+
+
+def _stages(scored: Scored, data: PrivateData, bins: int | None, normal: bool) -> tuple[Tree | None, int, list[Stage]]:
+    """The tree and its leaves, if there is one, and the questions."""
     if not scored.numeric or bins == 2:
         counts = _between(scored, np.array([0, FINE // 2, FINE])) if scored.numeric else _predicted(scored)
-        return ScorePlan(scored, staged(data, [Stage(scored.asked(counts), 1.0)], budget), bins, 0, None)
+        return None, 0, [Stage(scored.asked(counts), 1.0)]
     leaves = LOCAL if data.local else FINE
-    tree = Tree.weighted(4, leaves, "l2") if budget.delta > 0 else Tree.weighted(16, leaves, "l1")
-    questions = (
-        Stage(scored.asked(tree.question(scored.schema, scored.score, leaves)), QUANTILES),
-        Stage(scored.asked(_classes(scored)), CLASSES),
-        Stage(scored.asked(_between(scored, np.linspace(0, FINE, 33).astype(np.intp))), 1.0),
+    tree = Tree.weighted(4, leaves, "l2") if normal else Tree.weighted(16, leaves, "l1")
+    asked = (
+        (tree.question(scored.schema, scored.score, leaves), QUANTILES),
+        (_classes(scored), CLASSES),
+        (_between(scored, np.linspace(0, FINE, 33).astype(np.intp)), 1.0),
     )
-    return ScorePlan(scored, staged(data, questions, budget), bins, leaves, tree)
+    return tree, leaves, [Stage(scored.asked(question), share) for question, share in asked]
 
 
 def most_bins(smaller: float, stddev: float) -> int:
@@ -151,9 +168,10 @@ def most_bins(smaller: float, stddev: float) -> int:
 
 
 def quantile_steps(leaves: Array, bins: int) -> NDArray[np.intp]:
-    """Where cells end that hold about 1 / bins of noisy counts in a row; and the middle of the row.
+    """Where cells end that hold about 1 / bins of noisy counts in a row; the middle of the row; and where it is empty.
 
-    A leaf that holds as much by itself is a cell by itself: so scores that are equal are seen to be equal.
+    A leaf that holds as much by itself is a cell by itself: so scores that are equal are seen to be equal. No cell is
+    longer than 2 / bins of the row: where nearly no record is, its loss would be unknown.
 
     Examples
     --------
@@ -165,7 +183,8 @@ def quantile_steps(leaves: Array, bins: int) -> NDArray[np.intp]:
     whole = max(float(below[-1]), 1.0)
     ends = np.searchsorted(below, whole * np.arange(1, bins) / bins) + 1
     heavy = ends[leaves[np.minimum(ends, size) - 1] >= whole / bins] - 1
-    return np.unique(np.clip(np.concatenate([[0, size // 2, size], ends, heavy]), 0, size)).astype(np.intp)
+    even = np.linspace(0, size, max(bins // 2, 2) + 1).astype(np.intp)
+    return np.unique(np.clip(np.concatenate([even, [size // 2], ends, heavy]), 0, size))
 
 
 def _places(scored: Scored, steps: NDArray[np.intp]) -> Array:
