@@ -88,7 +88,7 @@ class Evaluation(Tabular):
         """
         cells = self._scores("AUC")
         ties = (np.where(cells.alone, 0.5, tied) for tied in (0.0, 0.5, 1.0))
-        low, middle, high = (Pairs(*self.counts, ranked(tied)) for tied in ties)
+        low, middle, high = (Pairs(self.counts[0], self.counts[1], ranked(tied)) for tied in ties)
         return self._estimate("AUC", middle, low, high)
 
     @cached_property

@@ -142,7 +142,7 @@ def scored(model: Any, data: PrivateData, target: str) -> Scored:
 
     def pairs(records: Array) -> Array:
         found = np.column_stack([records[:, -1], put(values_of(records[:, :-1], schema, features))])
-        return np.where(np.isnan(found).any(axis=1)[:, None], np.nan, found)
+        return np.where(np.isnan(found).any(axis=1, keepdims=True), np.nan, found)
 
     after = score_schema(target, classes)
 
