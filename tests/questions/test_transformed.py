@@ -79,7 +79,7 @@ UNFILLED: list[dict[str, Any]] = [
 ]
 TRIALS = {
     "transformed": Trial(START, "af74224ab0d7", forged=FORGED),
-    "filled": Trial(FILLED, "0", forged=UNFILLED),
+    "filled": Trial(FILLED, "a3e75ca8180a", forged=UNFILLED),
 }
 BY = Transformation(
     SCHEMA,

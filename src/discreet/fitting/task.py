@@ -107,14 +107,17 @@ def task_of_private(
     texts: bool = False,
     others: tuple[str, ...] = (),
 ) -> Task:
-    """The task of private data: all columns that the learner takes, except the target and others, are features."""
+    """The task of private data: all columns that the learner takes, except the target and others, are features.
+
+    Whoever predicts from numbers alone is told of categories; clusters and components are those of the numbers.
+    """
     if supervised and target is None:
         names = ", ".join(data.schema.columns)
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
     for name in ([] if target is None else [target]) + [*others]:
         if name not in data.schema.columns:
             raise ParameterError(asked, f"there is no column {name!r}", f"There are {', '.join(data.schema.columns)}.")
-    if not categories:
+    if supervised and not categories:
         check_categories(asked, data.schema, (target, *others))
     features = tuple(name for name in features_of(data.schema, categories, texts) if name not in (target, *others))
     if not features:

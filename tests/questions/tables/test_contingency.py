@@ -24,7 +24,7 @@ TRIALS = {
     "contingency": Trial({"columns": ("kind", "x"), "bins": (0, 4)}, "59485a6d67f8"),
     "contingency_between": Trial(
         {"category": "kind", "number": "x", "edges": (-10.0, 0.0, 5.0, 110.0)},
-        "0",
+        "6c44add38c2f",
         forged=[{"edges": (0.0,)}, {"edges": (1.0, 0.0)}, {"category": "x"}, {"number": "kind"}],
     ),
     "class_marginals": Trial(
