@@ -343,7 +343,8 @@ def test_evaluations_take_odd_values_for_missing_ones() -> None:
     for judge, model, y in ((evaluate, classifier, X[:, 0] > 0), (evaluate_regression, regressor, X[:, 0])):
 
         def act(odd: bool, judge: Any = judge, model: Any = model, y: Any = y) -> Any:
-            return judge(model, odd_rows(X) if odd else missing_rows(X), with_odd(np.asarray(y) * 1, odd))
+            """Its figures: how many cells of scores there are follows from noise that is paid for."""
+            return judge(model, odd_rows(X) if odd else missing_rows(X), with_odd(np.asarray(y) * 1, odd)).tabulated()
 
         check(act, True, False, exact=False)
 

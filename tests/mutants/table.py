@@ -1055,7 +1055,7 @@ MUTANTS = [
     *of(
         "learners/selection/score_cells",
         ("return np.argsort(places).tolist()", "return list(range(len(places)))"),
-        ("cells = records[there, -1] * (size // len(classes.values)) + places[there]", "cells = places[there]"),
+        ("np.isnan(found).any(axis=1, keepdims=True), np.nan, found)", "np.isnan(found), np.nan, found)"),
         tests="learners/selection/test_evaluate.py",
     ),
     *of(
@@ -1065,10 +1065,45 @@ MUTANTS = [
         ("        return not first", "        return True"),
     ),
     *of(
-        "learners/selection/evaluate",
-        ("weights = ((part - value * whole) / total).ravel()", "weights = (part / total).ravel() * 0.1"),
-        ("np.concatenate([(above - value) / n, (below - value) / m])", "np.concatenate([above / n, below / m]) * 0"),
+        "learners/selection/contrasts",
+        ("normal * deviation + 0.5", "0.5 * normal * deviation + 0.5"),
+        ("up * self.hits - down * self.misses, variance", "self.hits - self.misses, 0.0"),
+        ("rows = self._rows - value * self.first.sum()", "rows = self._rows - 0.5 * self.first.sum()"),
         tests="learners/selection/test_evaluate.py",
+    ),
+    *of(
+        "learners/selection/evaluation",
+        ("for tied in (0.0, 0.5, 1.0))", "for tied in (0.5, 0.5, 0.5))"),
+        ("np.where(cells.alone, 0.5, tied)", "np.where(cells.alone, tied, tied)"),
+        tests="learners/selection/test_evaluate.py",
+    ),
+    *of(
+        "learners/selection/score_table",
+        ("np.sqrt(shares / shares.sum()) if normal else shares / shares.sum()", "np.sqrt(shares / shares.sum())"),
+        tests="learners/selection/test_private_search_cv.py",
+    ),
+    *of(
+        "learners/selection/search_scores",
+        ("hits / max(whole, least_records(table, 2))", "hits / max(whole, 1.0)"),
+        tests="learners/selection/test_private_search_cv.py",
+    ),
+    *of(
+        "fitting/task",
+        ("    if supervised and not categories:\n", "    if False:\n"),
+        tests="learners/test_categories.py",
+    ),
+    *of(
+        "learners/preprocessing/simple_imputer",
+        (
+            "[Stage(question, 1.0) for question in self._questions(task)], task.budget)",
+            "[Stage(question, 1.0) for question in self._questions(task)[:1]], task.budget)",
+        ),
+        ("max(float(sums.sum()), SURE * stddev)", "float(sums.sum())"),
+    ),
+    *of(
+        "questions/transformation",
+        ("fits = lower <= self.value <= upper", "fits = True"),
+        tests="conformance/test_recipes.py",
     ),
     *of(
         "learners/preprocessing/scalers",

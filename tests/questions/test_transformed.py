@@ -16,7 +16,15 @@ from discreet.questions.named import question_of
 from discreet.questions.question import AllRecords, SampledSum
 from discreet.questions.recipe import Recipe
 from discreet.questions.tables.contingency import contingency_of
-from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation, sources
+from discreet.questions.transformation import (
+    ColumnTerm,
+    Computed,
+    Filled,
+    KeptColumn,
+    MissingMark,
+    Transformation,
+    sources,
+)
 from discreet.questions.transformed import transformed
 from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.schema.schema import Number
@@ -49,7 +57,30 @@ FORGED: list[dict[str, Any]] = [
     {"inner": Recipe("absent", {}).written()},
     {"inner": "{}"},
 ]
-TRIALS = {"transformed": Trial(START, "af74224ab0d7", forged=FORGED)}
+FILLED = {
+    "kept": ("two", "x"),
+    "filled": ("x", "two"),
+    "values": (7.0, 1.0),
+    "marks": ("no_x",),
+    "marked": ("x",),
+    "inner": Recipe("contingency", {"columns": ("two", "x", "no_x"), "bins": (0, 4, 2)}).written(),
+}
+UNFILLED: list[dict[str, Any]] = [
+    {"values": (7.0,)},
+    {"values": (111.0, 1.0)},
+    {"values": (7.0, 0.5)},
+    {"values": (float("nan"), 1.0)},
+    {"filled": ("x", "y")},
+    {"kept": ("two",)},
+    {"marked": ()},
+    {"marked": ("absent",)},
+    {"marks": ("x",)},
+    {"inner": "{}"},
+]
+TRIALS = {
+    "transformed": Trial(START, "af74224ab0d7", forged=FORGED),
+    "filled": Trial(FILLED, "a3e75ca8180a", forged=UNFILLED),
+}
 BY = Transformation(
     SCHEMA,
     (
@@ -134,3 +165,17 @@ def test_a_mistake_is_refused_in_words() -> None:
         Transformation(SCHEMA, (KeptColumn("x"), KeptColumn("x")))
     with pytest.raises(DiscreetError, match="there is no column 'absent'"):
         _ = Transformation(SCHEMA, (KeptColumn("absent"),)).after
+
+
+def test_missing_values_are_filled_and_marked_before_they_are_counted() -> None:
+    outputs = (Filled("two", 1.0), Filled("x", 7.0), MissingMark("no_x", "x"))
+    inner = contingency_of(Transformation(SCHEMA, outputs).after, ("two", "x", "no_x"), (0, 4, 2))
+    question = transformed(inner, Transformation(SCHEMA, outputs))
+    assert question.columns == ("two", "x")
+    found = summed(question, np.array([[np.nan, np.nan], [0.0, 109.0], [np.nan, -5.0]])).reshape(2, 4, 2)
+    expected = np.zeros((2, 4, 2))
+    expected[1, 0, 1] = expected[0, 3, 0] = expected[1, 0, 0] = 1
+    np.testing.assert_array_equal(found, expected)
+    mixed = Transformation(SCHEMA, (*outputs, Computed("half", (ColumnTerm("x", 0.5),), 0.0, Number(-5, 55))))
+    with pytest.raises(DiscreetError, match="Do one after the other"):
+        transformed(contingency_of(mixed.after, ("two",), (0,)), mixed)

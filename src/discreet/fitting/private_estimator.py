@@ -204,6 +204,9 @@ class PrivateEstimator(BaseEstimator, ABC):
     def _rows(self, X: Any) -> Array:
         """The rows of records to predict for."""
         check_is_fitted(self)
+        named = list(getattr(self, "feature_names_in_", ()))
+        if not self.supervised and len(getattr(X, "columns", ())) > len(named) and set(named) <= {*X.columns}:
+            X = X[named]  # clusters and components are those of the numbers of a table
         return np.asarray(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
 
     def _html_repr(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +85,18 @@ def features_of(schema: Schema, categories: bool, texts: bool = False) -> tuple[
     return tuple(name for name, column in schema.columns.items() if isinstance(column, kinds))
 
 
+def check_categories(asked: str, schema: Schema, apart: Sequence[str | None]) -> None:
+    """Refuse categories among the features of a learner of numbers alone: they would be dropped without a word."""
+    left = [name for name in schema.columns if isinstance(schema.columns[name], Category) and name not in apart]
+    if left:
+        raise ParameterError(
+            asked,
+            f"it takes numbers alone, and {left[0]!r} is a category",
+            "Put a OneHotEncoder or an OrdinalEncoder before it, in a PrivatePipeline, or leave the column out of the "
+            "schema.",
+        )
+
+
 def task_of_private(
     asked: str,
     data: PrivateData,
@@ -95,13 +107,18 @@ def task_of_private(
     texts: bool = False,
     others: tuple[str, ...] = (),
 ) -> Task:
-    """The task of private data: all columns that the learner takes, except the target and others, are features."""
+    """The task of private data: all columns that the learner takes, except the target and others, are features.
+
+    Whoever predicts from numbers alone is told of categories; clusters and components are those of the numbers.
+    """
     if supervised and target is None:
         names = ", ".join(data.schema.columns)
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
     for name in ([] if target is None else [target]) + [*others]:
         if name not in data.schema.columns:
             raise ParameterError(asked, f"there is no column {name!r}", f"There are {', '.join(data.schema.columns)}.")
+    if supervised and not categories:
+        check_categories(asked, data.schema, (target, *others))
     features = tuple(name for name in features_of(data.schema, categories, texts) if name not in (target, *others))
     if not features:
         raise ParameterError(asked, "the schema has no column that it could learn from", "Describe at least one.")
@@ -150,6 +167,8 @@ def task_of_arrays(
         alone = PrivateData.of(Matrix(X, bounds), bounds, budget)
     else:
         alone = as_private(X, budget, bounds)
+    if not categories:
+        check_categories(asked, alone.schema, ())
     features = features_of(alone.schema, categories)
     if y is None or column is None:
         return Task(alone, features, None, budget)

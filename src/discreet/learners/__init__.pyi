@@ -20,6 +20,7 @@ from .preprocessing.category_encoder import OneHotEncoder as OneHotEncoder
 from .preprocessing.category_encoder import OrdinalEncoder as OrdinalEncoder
 from .preprocessing.scalers import MinMaxScaler as MinMaxScaler
 from .preprocessing.scalers import StandardScaler as StandardScaler
+from .preprocessing.simple_imputer import SimpleImputer as SimpleImputer
 from .selection.evaluate import evaluate as evaluate
 from .selection.evaluate_regression import evaluate_regression as evaluate_regression
 from .selection.plot_privacy_utility import plot_privacy_utility as plot_privacy_utility

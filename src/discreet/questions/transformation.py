@@ -99,14 +99,79 @@ class Computed:
 
 
 @dataclass(frozen=True)
+class Filled:
+    """A column with another value in place of a missing one.
+
+    Parameters
+    ----------
+    name : str
+        Public. Of the column.
+    value : float
+        Public. A number between the bounds of the column, or the place of one of its categories.
+    """
+
+    name: str
+    value: float
+
+    def column(self, before: Schema) -> Column:
+        found = KeptColumn(self.name).column(before)
+        match found:
+            case Number(lower=lower, upper=upper):
+                fits = lower <= self.value <= upper
+            case Category(values=values):
+                fits = self.value in range(len(values))
+            case _:
+                fits = False
+        if not fits:
+            obstacle = f"{self.value!r} is no value of column {self.name!r}"
+            raise ParameterError(ASKED, obstacle, "Fill with a number between its bounds, or with one of its values.")
+        return found
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def of(self, values: Mapping[str, Array]) -> Array:
+        return np.where(np.isnan(values[self.name]), self.value, values[self.name])
+
+
+@dataclass(frozen=True)
+class MissingMark:
+    """1 where a value of another column is missing, else 0.
+
+    Parameters
+    ----------
+    name, of_column : str
+        Public. Of the new column, and of the other one.
+    """
+
+    name: str
+    of_column: str
+
+    def column(self, before: Schema) -> Column:
+        KeptColumn(self.of_column).column(before)
+        return Number(0.0, 1.0)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self.of_column,)
+
+    def of(self, values: Mapping[str, Array]) -> Array:
+        return np.isnan(values[self.of_column]).astype(np.float64)
+
+
+Output = KeptColumn | Computed | Filled | MissingMark
+
+
+@dataclass(frozen=True)
 class Transformation:
-    """Columns that are kept, and numbers that are computed, from each record by itself.
+    """Columns that are kept or filled, and numbers that are computed, from each record by itself.
 
     Parameters
     ----------
     before : Schema
         Public. Of the records.
-    outputs : tuple of KeptColumn or Computed
+    outputs : tuple of KeptColumn, Computed, Filled or MissingMark
         Public. The columns after, in order.
 
     Examples
@@ -124,7 +189,7 @@ class Transformation:
     """
 
     before: Schema
-    outputs: tuple[KeptColumn | Computed, ...]
+    outputs: tuple[Output, ...]
 
     def __post_init__(self) -> None:
         check_size(ASKED, len(self.outputs), MOST_COLUMNS)
@@ -152,14 +217,14 @@ class Transformation:
 
         return computed
 
-    def _output(self, column: str) -> KeptColumn | Computed:
+    def _output(self, column: str) -> Output:
         found = self._by_name.get(column)
         if found is None:
             raise ParameterError(ASKED, f"it makes no column {column!r}", f"It makes {', '.join(self._by_name)}.")
         return found
 
     @cached_property
-    def _by_name(self) -> dict[str, KeptColumn | Computed]:
+    def _by_name(self) -> dict[str, Output]:
         return {one.name: one for one in self.outputs}
 
 

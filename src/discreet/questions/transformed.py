@@ -15,7 +15,16 @@ from discreet.questions.filtered import DerivedView
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.recipe import Recipe, recipe
-from discreet.questions.transformation import ASKED, ColumnTerm, Computed, KeptColumn, Transformation, sources
+from discreet.questions.transformation import (
+    ASKED,
+    ColumnTerm,
+    Computed,
+    Filled,
+    KeptColumn,
+    MissingMark,
+    Transformation,
+    sources,
+)
 from discreet.schema.schema import Category, Number, Schema
 
 
@@ -45,6 +54,8 @@ def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
 
 def _recipe_after(asked: Recipe, by: Transformation) -> BoundedSum:
     """The same as a recipe, which others can build too."""
+    if any(isinstance(one, Filled | MissingMark) for one in by.outputs):
+        return _recipe_after_filling(asked, by)
     places = {source: place for place, source in enumerate(sources(by.before))}
     matrix, numbers = np.zeros((len(by.outputs), len(places))), np.zeros((len(by.outputs), 3))
     for row, one in enumerate(by.outputs):
@@ -94,6 +105,50 @@ def _computed(
 ) -> Computed:
     terms = (ColumnTerm(column, float(weights[i]), place) for i, (column, place) in enumerate(every) if weights[i] != 0)
     return Computed(name, tuple(terms), offset, Number(lower, upper))
+
+
+def _recipe_after_filling(asked: Recipe, by: Transformation) -> BoundedSum:
+    if any(isinstance(one, Computed) for one in by.outputs):
+        raise ParameterError(ASKED, "it fills some columns and computes others", "Do one after the other.")
+    marks = [one for one in by.outputs if isinstance(one, MissingMark)]
+    kept = tuple(one.name for one in by.outputs if not isinstance(one, MissingMark))
+    filled = {one.name: one.value for one in by.outputs if isinstance(one, Filled)}
+    pairs = tuple(one.name for one in marks), tuple(one.of_column for one in marks)
+    return filled_of(by.before, kept, tuple(filled), tuple(filled.values()), *pairs, asked.written())
+
+
+@recipe("filled")
+def filled_of(
+    schema: Schema,
+    kept: tuple[str, ...],
+    filled: tuple[str, ...],
+    values: tuple[float, ...],
+    marks: tuple[str, ...],
+    marked: tuple[str, ...],
+    inner: str,
+) -> BoundedSum:
+    """The sum that a recipe makes of records whose missing values are replaced, and marked.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Of the records as they are.
+    kept : tuple of str
+        Public. The columns that there are afterwards, before the marks.
+    filled, values : tuple
+        Public. Those of them whose missing values are replaced, and by what: categories by their place.
+    marks, marked : tuple of str
+        Public. The names of marks, and the columns whose missing values they mark.
+    inner : str
+        Public. A recipe of this library, about the schema after it, as it is written.
+    """
+    if len(filled) != len(values) or len(marks) != len(marked) or not set(filled) <= set(kept):
+        obstacle = f"there are {len(filled)} columns and {len(values)} values, {len(marks)} marks of {len(marked)}"
+        raise ParameterError(ASKED, obstacle, "Give a value for each column that is kept, and a column for each mark.")
+    by = dict(zip(filled, values, strict=True))
+    outputs = [Filled(name, by[name]) if name in by else KeptColumn(name) for name in kept]
+    every = Transformation(schema, (*outputs, *map(MissingMark, marks, marked)))
+    return _sum_after(question_of(Recipe.read(inner), every.after), every)
 
 
 @dataclass(frozen=True)

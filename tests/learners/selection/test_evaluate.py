@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression as Exact
-from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score, roc_auc_score
 from sklearn.naive_bayes import GaussianNB as ExactNB
 
+from discreet.accounting.accountant import pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.grid import Array
@@ -20,18 +22,21 @@ from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.preprocessing.scalers import StandardScaler
 from discreet.learners.selection.evaluate import Evaluation, evaluate
 from discreet.learners.selection.private_pipeline import PrivatePipeline
-from discreet.learners.selection.score_cells import cells_of, placed
+from discreet.learners.selection.score_cells import FINE, placed, probability_at, scored, step_of
+from discreet.learners.selection.score_table import score_plan
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.least_noise import SumPlan, least_noise
+from discreet.questions.tables.contingency import contingency_between_of, contingency_of
+from discreet.questions.tables.tree import Tree
+from discreet.releases.least_noise import SumPlan
+from discreet.releases.spread import spread
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.matrix import Matrix
-from tests.learners.audited_sum import check_sum
+from tests.learners.audited_sum import check_sum, worst
 
 SCHEMA = Schema({"a": Number(-4, 4), "b": Number(-4, 4), "y": Category((0, 1))})
 
@@ -60,12 +65,6 @@ def private(n: int, budget: Budget, trust: str = "curator", seed: int = 0) -> Pr
     return PrivateData(kind(Matrix(matrix, SCHEMA)), MemoryLedger(budget))
 
 
-def seeded(n: int, epsilon: float, noise: int, records: int = 0, **fields: Any) -> Evaluation:
-    """An evaluation that is the same in every run of the tests."""
-    trust = Curator(Matrix(np.column_stack(people(n, records)), SCHEMA), bits=DeterministicBits(noise))
-    return evaluate(MODEL, PrivateData(trust, MemoryLedger(Budget(epsilon))), target="y", epsilon=epsilon, **fields)
-
-
 def test_the_figures_are_close_to_the_exact_ones() -> None:
     X, y = people()
     found = evaluate(MODEL, X, y, epsilon=1.0)
@@ -73,35 +72,114 @@ def test_the_figures_are_close_to_the_exact_ones() -> None:
     assert found.auc.value == pytest.approx(roc_auc_score(y, MODEL.predict_proba(X)[:, 1]), abs=0.01)
     exact = confusion_matrix(y, MODEL.predict(X))
     np.testing.assert_allclose(found.confusion.values.reshape(2, 2), exact, atol=60)
-    p, shares = MODEL.predict_proba(X)[:, 1], found.calibration
-    for k in (2, 10, 17):
-        some = (p >= k / 20) & (p < (k + 1) / 20)
-        assert shares.values[k] == pytest.approx(y[some].mean(), abs=0.15)
+    p, curve = MODEL.predict_proba(X)[:, 1], found.calibration
+    assert np.abs(curve.values - np.array(curve.labels["score"])).max() < 0.15  # the model is calibrated
+    q = np.clip(p, 2.0**-14, 1 - 2.0**-14)
+    assert found.log_loss.value == pytest.approx(-np.log(np.where(y == 1, q, 1 - q)).mean(), abs=0.02)
+    assert found.brier.value == pytest.approx(np.square(p - y).mean(), abs=0.01)
     assert found.recall[1].value == pytest.approx(exact[1, 1] / exact[1].sum(), abs=0.02)
+    assert found.precision[1].value == pytest.approx(exact[1, 1] / exact[:, 1].sum(), abs=0.02)
+    assert found.f1[0].value == pytest.approx(f1_score(y, MODEL.predict(X), pos_label=0), abs=0.02)
+    assert found.balanced_accuracy.value == pytest.approx(balanced_accuracy_score(y, MODEL.predict(X)), abs=0.02)
     assert found.receipt.epsilon == pytest.approx(1.0)
 
 
-def held(found: list[Evaluation], accuracy: float, auc: float) -> tuple[float, float]:
-    """How many intervals hold the exact figures."""
-    return (
-        np.mean([one.accuracy.interval.low <= accuracy <= one.accuracy.interval.high for one in found]).item(),
-        np.mean([one.auc.interval.low <= auc <= one.auc.interval.high for one in found]).item(),
-    )
+class Given:
+    """Scores that are the only feature."""
+
+    classes_, n_features_in_ = np.array([0, 1]), 1
+
+    def predict_proba(self, X: Any) -> Array:
+        p = np.asarray(X, dtype=float)[:, 0]
+        return np.column_stack([1 - p, p])
 
 
-def test_intervals_hold_the_exact_figures_as_often_as_they_say() -> None:
-    """To within three standard errors of a share among 200."""
-    exact, area = MODEL.score(*people(600)), seeded(600, 1e6, 0).auc.value
-    found = [seeded(600, 0.5, noise) for noise in range(200)]
-    assert min(held(found, exact, area)) > 0.9
-    assert np.mean([one.accuracy.half_width for one in found]) < 0.1
+def rare(n: int, rate: float, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Scores and classes, the second of which is as rare as this or a little more frequent."""
+    z = rng.normal(0, 1.2, n)
+    middle = np.log(rate / (1 - rate)) - 0.5
+    y = (rng.random(n) < 1 / (1 + np.exp(-z - middle))).astype(int)
+    about = {"smooth": z, "tied": np.round(z), "constant": 0 * z, "sharp": 5 * z + 6 * y - 3}[kind]
+    return 1 / (1 + np.exp(-about - middle)), y
+
+
+def exact_figures(p: Array, y: Array) -> dict[str, float]:
+    q, guess = np.clip(p, 2.0**-14, 1 - 2.0**-14), p > 0.5
+    hits = float((guess & (y == 1)).sum())
+    return {
+        "accuracy": float((guess == y).mean()),
+        "balanced_accuracy": float(balanced_accuracy_score(y, guess)),
+        "auc": float(roc_auc_score(y, p)),
+        "log_loss": float(-np.log(np.where(y == 1, q, 1 - q)).mean()),
+        "brier": float(np.square(p - y).mean()),
+        "recall": hits / y.sum(),
+        "precision": hits / max(guess.sum(), 1) if guess.any() else 0.5,  # any is right
+        "f1": 2 * hits / (guess.sum() + y.sum()),
+    }
+
+
+def held(found: Evaluation, exact: dict[str, float]) -> list[bool]:
+    """Whether each interval holds the exact figure."""
+    own = {name: getattr(found, name) for name in exact}
+    ends = [(one[1] if isinstance(one, tuple) else one).interval for one in own.values()]
+    return [end.low - 1e-9 <= value <= end.high + 1e-9 for end, value in zip(ends, exact.values(), strict=True)]
+
+
+def check_coverage(settings: Sequence[tuple[int, float, float, str]], runs: int, **fields: Any) -> None:
+    """Each of eight figures is held as often as is said, but for four standard errors."""
+    rng, hits = np.random.default_rng(0), []
+    for n, rate, epsilon, kind in settings:
+        large = exact_figures(*rare(10**6, rate, kind, rng)) if fields.get("population") else None
+        for _ in range(runs):
+            p, y = rare(n, rate, kind, rng)
+            exact = exact_figures(p, y) if large is None else large
+            hits.append(held(evaluate(Given(), p[:, None], y, epsilon=epsilon, **fields), exact))
+    assert np.mean(hits, axis=0).min() > 0.95 - 4 * np.sqrt(0.95 * 0.05 / len(hits))
+
+
+def test_intervals_hold_the_exact_figures_as_often_as_they_say_at_any_imbalance() -> None:
+    check_coverage([(600, 0.02, 1.0, "smooth"), (5000, 0.08, 1.0, "tied"), (600, 0.5, 0.3, "sharp")], 20)
+    check_coverage([(5000, 0.08, 1.0, "smooth"), (5000, 0.08, 1.0, "constant")], 10, delta=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["smooth", "tied", "constant", "sharp"])
+@pytest.mark.parametrize("population", [False, True])
+def test_intervals_hold_the_figures_for_any_scores_sizes_and_prices(kind: str, population: bool) -> None:
+    for rate in (0.08, 0.5):
+        settings = [(500, rate, 10.0, kind), (500, rate, 1.0, kind), (5000, rate, 0.1, kind), (20_000, rate, 1.0, kind)]
+        check_coverage(settings, 40, population=population)
 
 
 def test_intervals_for_the_population_hold_its_figures() -> None:
-    X, y = people(40_000, 5)
-    exact, area = MODEL.score(X, y), float(roc_auc_score(y, MODEL.predict_proba(X)[:, 1]))
-    found = [seeded(500, 1.0, k, 10 + k, population=True, bins=40) for k in range(200)]
-    assert min(held(found, exact, area)) > 0.9
+    check_coverage([(600, 0.5, 1.0, "smooth"), (2000, 0.08, 3.0, "smooth")], 20, population=True)
+
+
+def test_intervals_are_narrow_where_records_are_many_and_hold_everything_where_noise_hides_a_class() -> None:
+    """Also those of a calibration curve; equal scores are seen to be equal."""
+    rng = np.random.default_rng(0)
+    p, y = rare(10_000, 0.08, "smooth", rng)
+    found = evaluate(Given(), p[:, None], y, epsilon=2.0)
+    assert found.auc.half_width < 0.02
+    assert found.log_loss.half_width < 0.02
+    shares, (low, high) = found.calibration["share of 1"], found.calibration.interval
+    assert np.median(high - low) < 0.1
+    assert ((low <= shares.values) & (shares.values <= high)).all()
+    same = evaluate(Given(), np.full((10_000, 1), 0.08), y, epsilon=2.0)
+    assert same.auc.value == pytest.approx(0.5, abs=0.01)
+    assert same.auc.half_width < 0.01
+    hidden = evaluate(Given(), p[:50, None], np.arange(50) == 0, epsilon=0.1)
+    assert hidden.auc.half_width > 0.4
+    assert hidden.recall[1].half_width > 0.4
+
+
+def test_steps_of_a_score_are_short_near_its_ends_and_one_half_is_an_edge() -> None:
+    p = np.array([0.0, 1e-3, 0.01, 0.3, 0.5, 0.999, 1.0])
+    np.testing.assert_allclose(probability_at(step_of(p)), p, atol=1e-12)
+    assert step_of(np.array([0.5])).tolist() == [FINE / 2]
+    lengths = np.diff(probability_at(np.arange(FINE + 1)))
+    assert 2e-5 < lengths.min() < 4e-5
+    assert lengths.max() < 1e-3
 
 
 @pytest.mark.parametrize("trust", ["curator", "local", "parties"])
@@ -144,10 +222,10 @@ def test_three_classes_have_a_confusion_matrix() -> None:
 def test_a_record_that_the_model_refuses_counts_for_nothing_and_changes_no_other() -> None:
     X, y = people(200)
     odd = np.vstack([X, [[np.nan, 1.0]]])
-    places = placed(MODEL, odd, 20, [0, 1])
+    places = placed(MODEL, odd, [0, 1])
     assert np.isnan(places[-1])
-    np.testing.assert_array_equal(places[:-1], placed(MODEL, X, 20, [0, 1]))
-    np.testing.assert_array_equal(places[:5], [placed(MODEL, X[i : i + 1], 20, [0, 1])[0] for i in range(5)])
+    np.testing.assert_array_equal(places[:-1], placed(MODEL, X, [0, 1]))
+    np.testing.assert_array_equal(places[:5], [placed(MODEL, X[i : i + 1], [0, 1])[0] for i in range(5)])
     assert len(evaluate(MODEL, odd, [*y, 7], epsilon=1.0).confusion) == 4
 
 
@@ -189,19 +267,37 @@ def test_a_retry_with_its_key_gives_the_same_figures_and_another_model_is_refuse
 
 
 def test_no_audit_refutes_it_and_one_does_with_two_thirds_of_the_noise() -> None:
-    """Every record is one mark: the worst of a grid is any."""
+    """Every record is one mark in each level of the tree, one in the classes and one in the cells."""
     data = private(10, Budget(3.0))
-    question = cells_of(MODEL, data, "y", 4)
-    plan = SumPlan(question, least_noise(data, question, Budget(3.0)))
-    grid = np.array([[a, b, c] for a in (-4.0, 0.0, 4.0) for b in (-4.0, 4.0) for c in (0.0, 1.0)])
-    worst = grid[np.argmax(np.abs(question.of(grid)).sum(axis=1))]
-    check_sum(plan, worst)
+    records = scored(MODEL, data, "y")
+    plan = score_plan(records, data, 4, Budget(3.0))
+    questions = (
+        records.asked(Tree.weighted(4, 16, "l1").question(records.schema, "score", 16)),  # 4096 take long
+        records.asked(contingency_of(records.schema, ("y",), (0,))),
+        records.asked(contingency_between_of(records.schema, "y", "score", (0.0, 7.0, 2048.0, 4096.0))),
+    )
+    assert pure_epsilon(plan.event) == pytest.approx(3.0, rel=1e-6)
+    for question, noise in zip(questions, plan.stages.mechanisms, strict=True):
+        check_sum(
+            SumPlan(question, spread(data, question, noise)), worst(question, (-4.0, 4.0), (-4.0, 4.0), (0.0, 1.0))
+        )
+
+
+def test_a_record_of_no_class_or_without_a_score_is_counted_nowhere() -> None:
+    data = private(10, Budget(3.0))
+    records = scored(MODEL, data, "y")
+    odd = np.array([[0.0, 0.0, np.nan], [np.nan, 0.0, 1.0], [0.0, 0.0, 1.0]])
+    for inner in (contingency_of(records.schema, ("y",), (0,)), contingency_of(records.schema, ("score",), (8,))):
+        question = records.asked(inner)
+        assert question.total is not None
+        assert np.abs(question.of(odd)).sum(axis=1).tolist() == [0.0, 0.0, 1.0]
+        assert question.total(odd).sum() == 1.0
 
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     X, y = people(10)
     data = private(10, Budget(1.0))
-    for fields in ({"bins": 3}, {"bins": 0}, {"confidence": 2.0}, {"epsilon": 0.0}):
+    for fields in ({"bins": 1}, {"bins": 10_000}, {"confidence": 2.0}, {"epsilon": 0.0}):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             evaluate(MODEL, X, y, **fields)
     wrong = Exact().fit(np.column_stack([X, X]), y)

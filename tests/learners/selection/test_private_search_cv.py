@@ -20,9 +20,13 @@ from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.preprocessing.scalers import MinMaxScaler, StandardScaler
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.private_search_cv import PrivateSearchCV
+from discreet.learners.selection.score_table import ScoreCells, ScoreTable
+from discreet.learners.selection.search_scores import SCORES
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
+from discreet.releases.spread import Spread
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
@@ -156,3 +160,52 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         given = {"estimator": GaussianNB(), "param_grid": GRID, "bounds": (-1, 1), "classes": [0, 1], **fields}
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             PrivateSearchCV(**given).fit(X, y)
+
+
+def unequal(n: int = 10_000) -> tuple[Array, Array]:
+    """A class of 6 in a hundred: whoever never names it is right for 94."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (n, 2))
+    return X, (3 * X[:, 0] - 3.7 + rng.logistic(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
+def test_with_unequal_classes_ranks_and_losses_find_the_better_model(scoring: str) -> None:
+    """The first candidate shrinks nearly all records; the accuracy of both is that of naming the frequent class."""
+    X, y = unequal()
+    for seed in range(2):
+        trust = Curator(Matrix(np.column_stack([X, y]), SCHEMA), bits=DeterministicBits(seed))
+        search = PrivateSearchCV(GaussianNB(), {"radius": [0.016, 1.4]}, scoring=scoring, target="y", epsilon=4.0)
+        search.set_params(delta=0.0).fit(PrivateData(trust, MemoryLedger(Budget(4.0))))
+        assert search.best_params_ == {"radius": 1.4}
+        assert pure_epsilon(search.event_) <= 4.0
+
+
+def test_scores_follow_from_counts_and_noise_alone_wins_no_search() -> None:
+    """Where a class has fewer records than noise could feign, they count as if there were so many."""
+    spread = Spread(Laplace(1.0), 2**0.5)
+    counts = np.array([[900.0, 20.0], [40.0, 60.0]])
+    cells = ScoreCells(np.array([0.0, 0.5, 1.0]), np.zeros(2, dtype=bool), 1)
+    exact = {
+        "accuracy": 960 / 1020,
+        "balanced_accuracy": (900 / 920 + 60 / 100) / 2,
+        "f1": 120 / 180,
+        "roc_auc": 0.5 * (900 / 920 + 60 / 100),
+        "neg_log_loss": -(960 * np.log(4 / 3) + 60 * np.log(4)) / 1020,
+        "neg_brier_score": -(960 / 16 + 60 * 9 / 16) / 1020,
+    }
+    for name, value in exact.items():
+        assert SCORES[name].of(ScoreTable(counts, cells, spread)) == pytest.approx(value)
+    few = ScoreTable(np.array([[900.0, 20.0], [-1.0, 3.0]]), cells, spread)
+    assert SCORES["f1"].of(few) < 0.3
+    assert SCORES["balanced_accuracy"].of(few) < 0.8
+    assert abs(SCORES["roc_auc"].of(few) - 0.5) < 0.3
+
+
+def test_a_score_of_two_classes_or_of_none_is_refused_before_anything_is_spent() -> None:
+    X, _ = people(10)
+    three = PrivateSearchCV(GaussianNB(), GRID, bounds=(-1, 1), classes=[0, 1, 2])
+    for scoring in ("roc_auc", "f1", "r2", "loss"):
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            three.set_params(scoring=scoring).fit(X, np.zeros(10))
+    assert three.set_params(scoring="balanced_accuracy").fit(X, np.zeros(10)).best_score_ <= 1.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.questions.tables.contingency import COMPARED, class_marginals_of, contingency_of
+from discreet.questions.tables.contingency import COMPARED, class_marginals_of, contingency_between_of, contingency_of
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources.source_of import source_of
 from tests.questions.trial import SCHEMA, Trial, summed
@@ -22,6 +22,11 @@ TABLE: dict[str, Any] = {
 CLASSES = {"columns": ("x", "two"), "bins": (4, 0), "target": "kind", "norm": "l2"}
 TRIALS = {
     "contingency": Trial({"columns": ("kind", "x"), "bins": (0, 4)}, "59485a6d67f8"),
+    "contingency_between": Trial(
+        {"category": "kind", "number": "x", "edges": (-10.0, 0.0, 5.0, 110.0)},
+        "6c44add38c2f",
+        forged=[{"edges": (0.0,)}, {"edges": (1.0, 0.0)}, {"category": "x"}, {"number": "kind"}],
+    ),
     "class_marginals": Trial(
         CLASSES,
         "269ba62fa175",
@@ -85,3 +90,9 @@ def test_the_tables_are_those_of_each_column_and_the_classes() -> None:
     first = summed(contingency_of(SCHEMA, ("x", "kind"), (4, 0)), records[:, [0, 2]])
     second = summed(contingency_of(SCHEMA, ("two", "kind"), (0, 0)), records[:, [1, 2]])
     np.testing.assert_array_equal(found, np.concatenate([first, second]))
+
+
+def test_cells_between_edges_have_no_outer_ends() -> None:
+    question = contingency_between_of(SCHEMA, "two", "x", (0.0, 10.0, 50.0))
+    records = np.array([[0.0, -5.0], [0.0, 9.0], [1.0, 10.0], [1.0, 100.0], [np.nan, 3.0], [1.0, np.nan]])
+    np.testing.assert_array_equal(summed(question, records).reshape(2, 2), [[2, 0], [0, 2]])

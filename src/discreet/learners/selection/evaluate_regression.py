@@ -16,7 +16,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import TARGET, features_of
-from discreet.learners.selection.evaluate import series_of
+from discreet.learners.selection.contrasts import PartOfTwo, not_contradicted
+from discreet.learners.selection.evaluation import series_of
 from discreet.learners.selection.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.selection.score_cells import ASKED, as_read, features_taken, target_column, values_of
 from discreet.questions.columns.column_moments import column_moments_of, count_weight
@@ -25,8 +26,7 @@ from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, 
 from discreet.questions.transformed import transformed
 from discreet.releases.ask import Released, asked
 from discreet.releases.columns import Columns
-from discreet.releases.estimate import ENDLESS, Estimate, estimate_of
-from discreet.releases.figure import Figure
+from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Tabular
@@ -40,7 +40,8 @@ from discreet.trust.sources.matrix import Matrix
 RESIDUAL = "residual"
 FINE = 2**10  # steps: rounding adds less than 1e-7 of the squared distance of the bounds to a mean squared error
 ASIDE = 0.4987  # near one half, so that rounding has nearly no bias; not so near that half a step is in doubt
-LEAST = 1e-9  # variance of a target, in units of the square of half the distance of its bounds
+SMALL = 1e-6  # of a part, to differentiate
+LEAST = 1e-9  # variance of a target, in units of the square of half the distance of its bounds, or of its residuals
 
 
 def residual_schema(target: str, number: Number) -> Schema:
@@ -143,18 +144,21 @@ class RegressionEvaluation(Tabular):
 
     @cached_property
     def r2(self) -> Estimate:
-        """One less the mean squared error over the variance of the target, as in scikit-learn."""
-        return self._estimate("R2", r2_of, Number(-ENDLESS.upper, 1.0))
+        """One less the mean squared error over the variance of the target, as in scikit-learn.
+
+        Its interval is that of the squared residuals over these and the squares of the target together.
+        """
+        return self._estimate("R2", _squares, lambda part: 1 - part / max(1 - part, LEAST))
 
     @cached_property
     def mse(self) -> Estimate:
         """The mean squared error, in squared units of the target."""
-        return self._estimate("mean squared error", self._mse, Number(0.0, ENDLESS.upper))
+        return self._estimate("mean squared error", _squares_and_rest, lambda part: self._width**2 * part)
 
     @cached_property
     def bias(self) -> Estimate:
         """The mean of the target less its prediction."""
-        return self._estimate("mean residual", lambda sums: self._width * sums[2] / _count(sums))
+        return self._estimate("mean residual", _above_and_below, lambda part: self._width * (2 * part - 1))
 
     def tabulated(self) -> Columns:
         found = [self.r2, self.mse, self.bias]
@@ -164,21 +168,54 @@ class RegressionEvaluation(Tabular):
     def _width(self) -> float:
         return self.number.upper - self.number.lower
 
-    def _mse(self, sums: Array) -> float:
-        return self._width**2 * float(sums[4] / _count(sums) + 1) / 2
+    def _estimate(self, name: str, of: Callable[[Array], Array], read: Callable[[float], float]) -> Estimate:
+        """What is read off the first of two numbers as a part of both."""
+        part, spread = PartOfTwo(self.released.values, of), self.released.spread
+        ends = not_contradicted(part, part, spread, False, self.confidence or CONFIDENCE, Number(0.0, 1.0))
+        error = part.supposed(part.value).deviation(spread, False) / max(float(part.both.sum()), 1.0)
+        slope = read(min(part.value + SMALL, 1.0)) - read(max(part.value - SMALL, 0.0))
+        low, high = sorted(-math.inf if of is _squares and end == 1 else read(end) for end in ends)
+        return Estimate(
+            name=name,
+            value=min(max(read(part.value), low), high),
+            standard_error=abs(slope) / (2 * SMALL) * error,
+            low=low,
+            high=high,
+            confidence=self.confidence,
+            receipt=self.receipt,
+        )
 
-    def _estimate(self, name: str, of: Callable[[Array], float], ends: Number = ENDLESS) -> Estimate:
-        """An estimate of a function of the sums; its derivatives are found by differences."""
-        sums, step = self.released.values, math.sqrt(np.finfo(float).eps) * _count(self.released.values)
-        weights = np.array([(of(sums + d) - of(sums - d)) / (2 * step) for d in step * np.eye(len(sums))])
-        figure = Figure(min(max(float(of(sums)), ends.lower), ends.upper), weights)
-        return estimate_of(name, figure, self.released, self.confidence or CONFIDENCE, ends)
+
+def _squares(sums: Array) -> Array:
+    """The squared residuals, and the squared distances of the target from its mean.
+
+    The unit is half the distance of the bounds; that of a residual is twice as long.
+    """
+    n = float(sums[0]) / count_weight(2)
+    return np.array([2 * (sums[4] + n), (sums[3] + n) / 2 - sums[1] ** 2 / max(n, 1.0)])
+
+
+def _squares_and_rest(sums: Array) -> Array:
+    """The squared residuals, in their own unit, and how much less they are than the most possible."""
+    n = float(sums[0]) / count_weight(2)
+    return np.array([n + sums[4], n - sums[4]]) / 2
+
+
+def _above_and_below(sums: Array) -> Array:
+    """How far residuals are above the least possible, and below the most."""
+    n = float(sums[0]) / count_weight(2)
+    return np.array([n + sums[2], n - sums[2]]) / 2
 
 
 def r2_of(sums: Array) -> float:
     """R2, from the moments of the target and of its residuals, whose unit is twice as long."""
     mean, square = sums[1] / _count(sums), (sums[3] / _count(sums) + 1) / 2
     return float(1 - 4 * (sums[4] / _count(sums) + 1) / 2 / max(float(square - mean**2), LEAST))
+
+
+def mse_of(sums: Array) -> float:
+    """The mean squared error, in units of the square of the distance of the target's bounds."""
+    return float(sums[4] / _count(sums) + 1) / 2
 
 
 def _count(sums: Array) -> float:

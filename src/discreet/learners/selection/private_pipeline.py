@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -19,11 +20,12 @@ from discreet.core.mechanism import Mechanism
 from discreet.fitting.task import Task
 from discreet.learners.selection.meta_estimator import MetaEstimator, last_has
 from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
+from discreet.learners.selection.score_cells import values_of
 from discreet.questions.filtered import OfListed
 from discreet.questions.question import Question
 from discreet.questions.transformation import Transformation
 from discreet.questions.transformed import transformed
-from discreet.schema.schema import Category
+from discreet.schema.schema import Category, Column, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -208,8 +210,8 @@ class PrivatePipeline(_BaseComposition, MetaEstimator):
             self.steps_.append((step.name, model))
 
     def _fitted(self, rows: Any) -> tuple[Any, Any]:
-        for _, step in self.steps_[:-1]:
-            rows = step.transform(rows)
+        for (_, step), (_, following) in pairwise(self.steps_):
+            rows = _given(step.transform(rows), getattr(following, "columns_", ()))
         return self.steps_[-1][1], rows
 
     @last_has("transform")
@@ -238,3 +240,11 @@ class PrivatePipeline(_BaseComposition, MetaEstimator):
         """Set parameters, and those of the steps as `name__parameter`."""
         self._set_params("steps", **given)
         return self
+
+
+def _given(rows: Any, columns: Sequence[Column]) -> Any:
+    """Rows as a step takes them, categories by their values: another one has given the places of these."""
+    if not any(isinstance(column, Category) for column in columns):
+        return rows
+    schema = Schema({f"x{place}": column for place, column in enumerate(columns)})
+    return values_of(np.asarray(rows, dtype=np.float64), schema, tuple(schema.columns))

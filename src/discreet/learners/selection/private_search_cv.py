@@ -15,6 +15,7 @@ from discreet.fitting.task import Task
 from discreet.learners.selection.meta_estimator import MetaEstimator
 from discreet.learners.selection.pipeline_plan import check_step
 from discreet.learners.selection.search_plan import SearchPlan, searched
+from discreet.learners.selection.search_scores import REGRESSION_SCORES, SCORES
 from discreet.questions.question import AllRecords
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, check_wait
@@ -26,8 +27,8 @@ FEW, FEW_PURE = 4, 3  # candidates up to which trying each of them costs less th
 class PrivateSearchCV(MetaEstimator):
     """The best of several candidates, each a private learner with other parameters, for one price.
 
-    Candidates are fitted to all records and scored on them by noisy accuracy or R2: what is learned privately cannot
-    depend on any record by much, so that no part of the records has to be kept for the scores, nor is there any
+    Candidates are fitted to all records and scored on them, from noisy counts or moments: what is learned privately
+    cannot depend on any record by much, so that no part of the records has to be kept for the scores, nor is there any
     cross-validation. Trying a parameter and choosing by what it gives is never free. Here it is paid for, in one of two
     ways: every candidate is tried once, and all trials are paid for; or candidates are drawn at random, and trials end
     with a fixed chance after each, so that only the best has to be paid for, about threefold, however many there are.
@@ -38,6 +39,12 @@ class PrivateSearchCV(MetaEstimator):
         Public. A classifier or a regressor, or a pipeline that ends with one; its own epsilon and delta are not used.
     param_grid : dict or list of dict
         Public. The values of each parameter that are tried, as in scikit-learn.
+    scoring : str, optional
+        Public. What candidates are compared by: "accuracy", "balanced_accuracy", "f1" of the second class, "roc_auc",
+        "neg_log_loss" or "neg_brier_score"; for regressors "r2" or "neg_mean_squared_error". By default accuracy or R2.
+        Where one class is rare, the accuracy of a model that never names it is hard to beat: take "roc_auc" or
+        "neg_log_loss" for scores, "balanced_accuracy" or "f1" for classes. Each follows from noisy counts, in which one
+        record is one mark, so that no score costs more than another.
     method : {"random_stopping", "every"}, optional
         Public. How candidates are tried. By default every one of up to 4 (without a delta 3), and wherever no curator
         holds all records: then all intermediate releases are seen by others, and have to be paid for.
@@ -57,7 +64,7 @@ class PrivateSearchCV(MetaEstimator):
     best_params_ : dict
         Released. Its parameters.
     best_score_ : float
-        Released. Its noisy accuracy, or R2. As the highest of several it is too high on average: see `evaluate`.
+        Released. Its noisy score. As the highest of several it is too high on average: see `evaluate`.
     best_index_ : int
         Released. Its place among the candidates.
     scores_ : array of shape (n_candidates,) or None
@@ -94,6 +101,7 @@ class PrivateSearchCV(MetaEstimator):
         estimator: Any = None,
         param_grid: Any = None,
         *,
+        scoring: str | None = None,
         method: str | None = None,
         n_iter: int = 10,
         release_after: float | None = None,
@@ -106,6 +114,7 @@ class PrivateSearchCV(MetaEstimator):
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
+        self.scoring = scoring
         self.method = method
         self.n_iter = n_iter
         self.release_after = release_after
@@ -129,6 +138,8 @@ class PrivateSearchCV(MetaEstimator):
         if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             kind = type(self.estimator).__name__
             raise ParameterError(self.purpose, f"a {kind} has no score", "Give a classifier or a regressor.")
+        known = SCORES if is_classifier(self.estimator) else REGRESSION_SCORES
+        check_one_of(self.purpose, "scoring", self.scoring, (None, *known))
         if self.estimator.texts:
             obstacle = "its estimator would buy the same categories in every trial"
             raise ParameterError(self.purpose, obstacle, "Buy them once, by `buy_categories`.")
@@ -146,7 +157,11 @@ class PrivateSearchCV(MetaEstimator):
                 "random stopping takes a curator who holds all records, with one row for each unit",
                 'Try every candidate: method="every".',
             )
-        return searched(candidates, task, None if method == "every" else 1 / self.n_iter, task.budget)
+        scoring = self.scoring or ("accuracy" if is_classifier(self.estimator) else "r2")
+        if scoring in SCORES and SCORES[scoring].two and task.classes != 2:
+            obstacle = f"{scoring} is about two classes, and there are {task.classes}"
+            raise ParameterError(self.purpose, obstacle, 'Score by "accuracy" or "balanced_accuracy".')
+        return searched(candidates, task, None if method == "every" else 1 / self.n_iter, task.budget, scoring)
 
     def learn(self, task: Task, plan: SearchPlan, permit: Permit) -> Artefact:
 

@@ -1,20 +1,21 @@
-"""Where a model puts each record: the cell of its class and its score, or of its class and the predicted one."""
+"""Each record as its class and its score, or as its class and the predicted one: what an evaluation counts."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array
 from discreet.fitting.task import features_of
 from discreet.learners.selection.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.questions.question import BoundedSum
-from discreet.questions.tables.contingency import ONE_CELL, contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.transformed import transformed
 from discreet.schema.made_up_rows import rows_like, rows_of_schema, tries
@@ -26,6 +27,54 @@ ASKED = "evaluation"
 BELOW = 2.0**-21  # taken from scores, so that one half, like a tie, stands for the first class
 FARTHEST = 8.0  # a linear score beyond which scores are not distinguished: the logistic function is 0.9997 there
 SCORE = "score"
+FINE = 2**12  # steps of a score: scores within one step count as equal
+OUTER = 2.0**-6  # probabilities that much beyond 0 and 1 have an infinite step: so steps at the ends are 3e-5 long
+END = math.log((1 + OUTER) / OUTER)
+STEPS = Number(0.0, float(FINE))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Records as their class and their score: questions about these two columns are asked of the records themselves.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Of both columns: the score is a number, whose middle divides two classes, or a predicted class.
+    target, score : str
+        Public. Their names.
+    asked : callable
+        A question about them in, the same about the records out.
+    score_at : callable
+        What a place between the bounds of the score says, as a rule a probability.
+    """
+
+    schema: Schema
+    target: str
+    score: str
+    asked: Callable[[BoundedSum], BoundedSum]
+    score_at: Callable[[Array], Array]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether there are scores, and not predicted classes alone."""
+        return isinstance(self.schema.columns[self.score], Number)
+
+
+def step_of(p: Array) -> Array:
+    """Where probabilities lie among `FINE` steps, which are about as long as p (1 - p) / 500: rare classes have many.
+
+    Examples
+    --------
+    >>> step_of(np.array([0.0, 0.5, 1.0]))
+    array([   0., 2048., 4096.])
+    """
+    return FINE * (0.5 + np.log((p + OUTER) / (1 - p + OUTER)) / (2 * END))
+
+
+def probability_at(step: Array) -> Array:
+    """The probability at a step: the inverse of `step_of`."""
+    return np.clip((1 + 2 * OUTER) / (1 + np.exp(END * (1 - 2 * step / FINE))) - OUTER, 0.0, 1.0)
 
 
 def probabilities(model: Any, rows: Any) -> Array:
@@ -49,13 +98,13 @@ def class_order(model: Any, classes: Category) -> list[int]:
     return np.argsort(places).tolist()
 
 
-def placed(model: Any, rows: Any, bins: int, order: Sequence[int]) -> Array:
+def placed(model: Any, rows: Any, order: Sequence[int]) -> Array:
     """The place of each row of an array or data frame; see `placing`. How a model treats rows, made-up ones show."""
-    return placing(model, bins, order, rows_like(rows))(rows)
+    return placing(model, order, rows_like(rows))(rows)
 
 
-def placing(model: Any, bins: int, order: Sequence[int], made_up: Any) -> Callable[[Any], Array]:
-    """What puts each row among the cells of a score, or among the classes where there are more than two.
+def placing(model: Any, order: Sequence[int], made_up: Any) -> Callable[[Any], Array]:
+    """What puts each row in the middle of a step of the score, or among the classes where there are more than two.
 
     The score is that of the second class, and classes are counted, in this order of those of the model.
 
@@ -63,42 +112,60 @@ def placing(model: Any, bins: int, order: Sequence[int], made_up: Any) -> Callab
     rows alone is decided on made-up rows.
     """
 
-    def cells(some: Any) -> RowsTogether:
+    def places(some: Any) -> RowsTogether:
         p = probabilities(model, some)[:, order]
         if p.shape[1] == 2:
-            scaled = np.clip(p[:, 1] - BELOW, 0.0, 1.0) * bins
-            doubtful = (np.abs(scaled - np.rint(scaled)) < NEAR * bins) & (scaled > 0.5) & (scaled < bins - 0.5)
-            return RowsTogether(np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful, p)
+            score = np.clip(p[:, 1] - BELOW, 0.0, 1.0)
+            steps = step_of(score)
+            least, most = step_of(np.maximum(score - NEAR, 0.0)), step_of(np.minimum(score + NEAR, 1.0))
+            step = np.minimum(np.floor(steps), FINE - 1) + 0.5
+            return RowsTogether(step, np.floor(least) != np.minimum(np.floor(most), FINE - 1), p)
         first, second = np.sort(p, axis=1)[:, -1], np.sort(p, axis=1)[:, -2]
-        places = np.where(np.isnan(first), np.nan, np.argmax(p, axis=1).astype(np.float64))
-        return RowsTogether(places, first - second < NEAR, p)
+        likeliest = np.where(np.isnan(first), np.nan, np.argmax(p, axis=1).astype(np.float64))
+        return RowsTogether(likeliest, first - second < NEAR, p)
 
-    alone = treats_rows_alone(cells, tries(made_up))
-    return lambda rows: row_by_row(cells, rows, alone)
+    alone = treats_rows_alone(places, tries(made_up))
+    return lambda rows: row_by_row(places, rows, alone)
 
 
-def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSum:
-    """The sum that counts records by their class and by where a model, or a column of scores, puts them."""
+def scored(model: Any, data: PrivateData, target: str) -> Scored:
+    """Records as a model, or a column of scores or of classes, puts them."""
     schema = data.schema  # what follows names the schema alone, so that a retry with a key recognises the question
     classes = schema.category(target)
     if isinstance(model, str):
-        column = schema.columns.get(model)
-        return contingency_of(schema, (target, model), (0, bins if isinstance(column, Number) else 0))
+        schema.values((model,))
+        return Scored(schema, target, model, lambda question: question, lambda place: place)
     if not data.curated and not data.local:
-        return _linear_cells(model, schema, target, bins)
+        return _linearly_scored(model, schema, target)
     features, order = features_taken(model, schema, target), class_order(model, classes)
-    put = placing(model, bins, order, values_of(rows_of_schema(schema, features), schema, features))
-    size = len(classes.values) * (bins if len(model.classes_) == 2 else len(model.classes_))
+    put = placing(model, order, values_of(rows_of_schema(schema, features), schema, features))
 
-    def of(records: Array) -> Array:
-        marks = np.zeros((len(records), size))
-        places = put(values_of(records[:, :-1], schema, features))
-        there = np.flatnonzero(~np.isnan(places) & ~np.isnan(records[:, -1]))
-        cells = records[there, -1] * (size // len(classes.values)) + places[there]
-        marks[there, cells.astype(np.intp)] = 1.0
-        return marks
+    def pairs(records: Array) -> Array:
+        found = np.column_stack([records[:, -1], put(values_of(records[:, :-1], schema, features))])
+        return np.where(np.isnan(found).any(axis=1, keepdims=True), np.nan, found)
 
-    return BoundedSum(of, ONE_CELL, (*features, target), Grid(0))
+    after = score_schema(target, classes)
+
+    def asked(question: BoundedSum) -> BoundedSum:
+        taken, fused = [tuple(after.columns).index(name) for name in question.columns], question.total
+
+        def of(records: Array) -> Array:
+            return question.of(pairs(records)[:, taken])
+
+        def total(records: Array) -> Array:
+            assert fused is not None
+            return np.asarray(fused(pairs(records)[:, taken]))
+
+        return BoundedSum(of, question.bound, (*features, target), question.grid, total)
+
+    return Scored(after, target, tuple(after.columns)[1], asked, probability_at)
+
+
+def score_schema(target: str, classes: Category) -> Schema:
+    """The schema of a class, and of the step of its score or the place of the predicted class."""
+    size = len(classes.values)
+    score = SCORE if target != SCORE else f"{SCORE}_"
+    return Schema({target: classes, score: STEPS if size == 2 else Category(range(size))})
 
 
 def as_read(model: Any, data: PrivateData) -> PrivateData:
@@ -135,8 +202,8 @@ def values_of(records: Array, schema: Schema, features: tuple[str, ...]) -> NDAr
     return values
 
 
-def _linear_cells(model: Any, schema: Schema, target: str, bins: int) -> BoundedSum:
-    """`cells_of` for parties, who run no code of the asker: for two classes and a linear score, as a recipe."""
+def _linearly_scored(model: Any, schema: Schema, target: str) -> Scored:
+    """`scored` for parties, who run no code of the asker: for two classes and a linear score, by recipes."""
     steps = [step for _, step in getattr(model, "steps_", [("", model)])]
     last, by, before = steps[-1], [], schema
     if not hasattr(last, "coef_") or len(model.classes_) != 2:
@@ -152,12 +219,16 @@ def _linear_cells(model: Any, schema: Schema, target: str, bins: int) -> Bounded
     features = tuple(name for name in features_of(before, False) if name != target)
     sign = 1 if class_order(model, schema.category(target)) == [0, 1] else -1
     terms = tuple(ColumnTerm(name, sign * float(weight)) for name, weight in zip(features, last.coef_[0], strict=True))
-    score = Computed(SCORE, terms, sign * float(last.intercept_[0]), Number(-FARTHEST, FARTHEST))
+    name = tuple(score_schema(target, schema.category(target)).columns)[1]
+    score = Computed(name, terms, sign * float(last.intercept_[0]), Number(-FARTHEST, FARTHEST))
     by.append(Transformation(before, (KeptColumn(target), score)))
-    question: Any = contingency_of(by[-1].after, (target, SCORE), (0, bins))
-    for one in reversed(by):
-        question = transformed(question, one)
-    return question
+
+    def asked(question: Any) -> Any:
+        for one in reversed(by):
+            question = transformed(question, one)
+        return question
+
+    return Scored(by[-1].after, target, name, asked, lambda place: 1 / (1 + np.exp(-place)))
 
 
 def target_column(data: PrivateData, y: Any, target: str | None) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone
 
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
@@ -18,9 +17,11 @@ from discreet.core.events import Composed, Event, GaussianLoss
 from discreet.core.mechanism import Noise
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.selection.evaluate_regression import r2_of, residual_moments_of
+from discreet.learners.selection.evaluate_regression import residual_moments_of
 from discreet.learners.selection.pipeline_plan import least_factor
-from discreet.learners.selection.score_cells import cells_of
+from discreet.learners.selection.score_cells import Scored, score_schema, scored
+from discreet.learners.selection.score_table import ScorePlan, score_plan_with
+from discreet.learners.selection.search_scores import REGRESSION_SCORES, SCORES
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.trust.permit import Permit
@@ -31,27 +32,40 @@ SCORING = 0.1  # the part of a score in a trial, whose fit has 0.9; on made-up d
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate with its plan, and the noise on its score."""
+    """A candidate with its plan, and that of its score."""
 
     estimator: Any
     task: Task
     plan: Any
-    noise: Noise
+    score: ScorePlan | MomentsPlan
+    scoring: str
 
     @property
     def event(self) -> Event:
         """What a trial costs."""
-        return Composed((self.plan.event, self.noise.event))
+        return Composed((self.plan.event, self.score.event))
 
     def tried(self, place: int, permit: Permit) -> Trial:
         """Fit the candidate, and score it: from releases alone."""
         learned = self.estimator.learn(self.task, self.plan, permit)
         model, data, target = clone(self.estimator), self.task.data, str(self.task.target)
         model.adopt(self.task, learned)
-        if is_regressor(model):
-            return Trial(r2_of(permit.ask(residual_moments_of(model, data, target), self.noise)), place, learned)
-        counts = permit.ask(cells_of(model, data, target, 2), self.noise).reshape(len(model.classes_), -1)
-        return Trial(float(np.trace(counts) / max(float(counts.sum()), 1.0)), place, learned)
+        if isinstance(self.score, MomentsPlan):
+            sums = permit.ask(residual_moments_of(model, data, target), self.score.noise)
+            return Trial(REGRESSION_SCORES[self.scoring](sums), place, learned)
+        table = replace(self.score, scored=scored(model, data, target)).released(permit)
+        return Trial(SCORES[self.scoring].of(table), place, learned)
+
+
+@dataclass(frozen=True)
+class MomentsPlan:
+    """The noise on the moments of residuals."""
+
+    noise: Noise
+
+    @property
+    def event(self) -> Event:
+        return self.noise.event
 
 
 @dataclass(frozen=True)
@@ -69,23 +83,33 @@ class SearchPlan:
         return stopped(events, self.stop)
 
 
-def searched(estimators: Sequence[PrivateEstimator], task: Task, stop: float | None, budget: Budget) -> SearchPlan:
+def searched(
+    estimators: Sequence[PrivateEstimator], task: Task, stop: float | None, budget: Budget, scoring: str
+) -> SearchPlan:
     """The plan with the least noise that fits the budget, all candidates having the same share of it."""
+
+    def with_(fit: Budget, noise: Laplace | Gaussian) -> SearchPlan:
+        own, score = replace(task, budget=fit), _score(task, noise, scoring)
+        return SearchPlan(tuple(Candidate(one, own, one.plan(own), score, scoring) for one in estimators), stop)
+
     runs = 1 if stop is not None else len(estimators)
     if budget.delta == 0:
         whole = budget.epsilon * (1 - HEADROOM) / (runs if stop is None else 3.0)
-        return _with(estimators, task, stop, Budget(whole * (1 - SCORING)), Laplace(1 / (whole * SCORING)))
+        return with_(Budget(whole * (1 - SCORING)), Laplace(1 / (whole * SCORING)))
     least = gaussian_multiplier(budget.epsilon * (1 - HEADROOM), budget.delta) * math.sqrt(runs)
 
     def at(factor: float) -> SearchPlan:
         fit = accountant.epsilon(GaussianLoss(least * factor / math.sqrt(1 - SCORING)), budget.delta)
-        return _with(estimators, task, stop, Budget(fit, budget.delta), Gaussian(least * factor / math.sqrt(SCORING)))
+        return with_(Budget(fit, budget.delta), Gaussian(least * factor / math.sqrt(SCORING)))
 
     return least_factor(at, budget)
 
 
-def _with(
-    estimators: Sequence[PrivateEstimator], task: Task, stop: float | None, fit: Budget, noise: Noise
-) -> SearchPlan:
-    own = replace(task, budget=fit)
-    return SearchPlan(tuple(Candidate(one, own, one.plan(own), noise) for one in estimators), stop)
+def _score(task: Task, noise: Laplace | Gaussian, scoring: str) -> ScorePlan | MomentsPlan:
+    """The plan of a score, for any model: all of them have the same questions about classes and scores."""
+    if scoring in REGRESSION_SCORES:
+        return MomentsPlan(noise)
+    target, classes = str(task.target), task.data.schema.category(str(task.target))
+    schema = score_schema(target, classes)
+    any_model = Scored(schema, target, tuple(schema.columns)[1], lambda question: question, lambda place: place)
+    return score_plan_with(any_model, task.data, SCORES[scoring].bins, noise)

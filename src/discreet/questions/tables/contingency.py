@@ -13,6 +13,7 @@ from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
+from discreet.questions.tables.cells import ascending
 from discreet.questions.tables.domain import MOST_CELLS, Domain
 from discreet.schema.schema import Schema
 
@@ -32,6 +33,23 @@ def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ..
         Public. The columns, and the number of cells of each numeric one; 0 for a category.
     """
     return counts_in(Domain.listed(schema, columns, bins))
+
+
+@recipe("contingency_between")
+def contingency_between_of(schema: Schema, category: str, number: str, edges: tuple[float, ...]) -> BoundedSum:
+    """One mark in the cell of each record; a record with a missing value adds nothing.
+
+    Parameters
+    ----------
+    category, number : str
+        Public. The columns of a table with a row for each value of the first, and a column for each cell of the second.
+    edges : tuple of float
+        Public. Of these cells, ascending; the outer ones have no outer ends.
+    """
+    values, cells = schema.category(category).values, ascending(number, edges)
+    schema.number(number)
+    check_size(f"table of {category}, {number}", len(values) * (len(edges) - 1), MOST_CELLS)
+    return counts_in(Domain((category, number), (values, cells)))
 
 
 def counts_in(domain: Domain) -> BoundedSum:
