@@ -1,0 +1,98 @@
+"""A private smooth ANOVA classifier."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+
+from discreet.core.grid import Array
+from discreet.fitting.task import Task
+from discreet.learners.anova.anova_fit import AnovaFit, Pull, Start
+from discreet.learners.anova.anova_model import START, AnovaModel
+from discreet.questions.gradients.gradients import contrasts
+from discreet.questions.tables.contingency import contingency_of
+from discreet.releases.joint_plan import Stage
+from discreet.releases.spread import Spread
+from discreet.trust.permit import Permit
+
+# From made-up data: benchmarks/tuning_anova.py.
+PRIOR = 4.0  # variance of the score of a contrast
+RAREST = 0.002  # share of a class, at the start
+
+
+class AnovaClassifier(ClassifierMixin, AnovaModel):
+    """Classes."""
+
+    purpose: ClassVar[str] = "ANOVA classifier"
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        interactions: bool | None = None,
+        monotonic_cst: Any = None,
+        max_iter: int | None = None,
+        target: str | None = None,
+        classes: Any = None,
+        bounds: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+    ) -> None:
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.max_iter = max_iter
+        self.target, self.classes, self.bounds = target, classes, bounds
+        self.epsilon, self.delta = epsilon, delta
+
+    def start_stages(self, task: Task) -> list[Stage]:
+        """The number of records of each class."""
+        return [Stage(contingency_of(task.schema, (str(task.target),), (0,)), START)]
+
+    def start(self, task: Task, spreads: list[Spread], permit: Permit) -> Start:
+        """From the logarithms of the shares of classes."""
+        counts = permit.ask(contingency_of(task.schema, (str(task.target),), (0,)), spreads[0].noise)
+        count = max(float(task.data.public_size or counts.sum()), 10.0)
+        known = np.maximum(counts, RAREST * count)
+        center = contrasts(task.classes) @ np.log(known / known.sum())
+        return Start(tuple(center.tolist()), 1.0, count, PRIOR)
+
+    def pull(self, fit: AnovaFit, turn: int, spreads: list[Spread]) -> Pull:
+        """Residuals are shrunk to the length that all would have if classes were alike and nothing were known.
+
+        The mean second derivative falls as scores vary more: that of a logistic function of a normal variable, by
+        MacKay 1992.
+        """
+        basis = contrasts(fit.task.classes)
+        shares = softmax(basis.T @ np.array(fit.begun.center))
+        outputs = len(basis)
+        variance = fit.posterior.variance / fit.begun.count / outputs
+        bend = float(1 - np.square(shares).sum()) / outputs / math.sqrt(1 + math.pi * variance / 4)
+        return Pull(self._residual(outputs + 1), bend, bend)
+
+    def directions(self, task: Task) -> Array:
+        """The score of the second class against the first, or that of each class."""
+        basis = contrasts(task.classes)
+        return basis.T if task.classes > 2 else basis[:, 1:].T - basis[:, :1].T
+
+    def _residual(self, classes: int) -> float:
+        return math.sqrt(1 - 1 / classes)
+
+    def _level_of(self, task: Task, begun: Start) -> Array:
+        return self.directions(task) @ np.array(begun.center)
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class: where shrunk residuals average 0, the odds are p_k max(1, |p - e_k| / residual)."""
+        scores = self.scores(X)
+        p = softmax(np.column_stack([np.zeros(len(scores)), scores]) if len(self.classes_) == 2 else scores, axis=1)
+        lengths = np.sqrt(np.maximum(1 - 2 * p + np.square(p).sum(axis=1, keepdims=True), 0.0))
+        odds = p * np.maximum(1.0, lengths / self._residual(p.shape[1]))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
