@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, Pull, Start
+from discreet.learners.anova.anova_fit import AnovaFit, Count, Pull, Start, joined
 from discreet.learners.anova.anova_model import START, AnovaModel
 from discreet.questions.gradients.gradients import contrasts
 from discreet.questions.tables.contingency import contingency_of
@@ -53,15 +53,16 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         """The number of records of each class."""
         return [Stage(contingency_of(task.schema, (str(task.target),), (0,)), START)]
 
-    def start(self, task: Task, spreads: list[Spread], permit: Permit) -> Start:
+    def start(self, task: Task, columns: Count, spreads: list[Spread], permit: Permit) -> Start:
         """From the logarithms of the shares of classes."""
         counts = permit.ask(contingency_of(task.schema, (str(task.target),), (0,)), spreads[0].noise)
-        count = max(float(task.data.public_size or counts.sum()), 10.0)
+        own = Count(float(counts.sum()), len(counts) * spreads[0].stddev ** 2)
+        count = joined([columns, own]).known(task.data.public_size)
         known = np.maximum(counts, RAREST * count)
         center = contrasts(task.classes) @ np.log(known / known.sum())
         return Start(tuple(center.tolist()), 1.0, count, PRIOR)
 
-    def pull(self, fit: AnovaFit, turn: int, spreads: list[Spread]) -> Pull:
+    def pull(self, fit: AnovaFit, sizes: Spread) -> Pull:
         """Residuals are shrunk to the length that all would have if classes were alike and nothing were known.
 
         The mean second derivative falls as scores vary more: that of a logistic function of a normal variable, by
@@ -77,7 +78,7 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
     def directions(self, task: Task) -> Array:
         """The score of the second class against the first, or that of each class."""
         basis = contrasts(task.classes)
-        return basis.T if task.classes > 2 else basis[:, 1:].T - basis[:, :1].T
+        return basis.T if task.classes > 2 else (basis[:, 1:] - basis[:, :1]).T
 
     def _residual(self, classes: int) -> float:
         return math.sqrt(1 - 1 / classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,38 @@ from discreet.core.grid import Array
 from discreet.core.held import unheld
 from discreet.fitting.task import Task
 from discreet.learners.anova.anova_posterior import AnovaPosterior
+from discreet.questions.columns.column_trees import ColumnTrees
 from discreet.questions.gradients.anova_features import Bases
 from discreet.questions.gradients.anova_gradients import anova_gradients_of, anova_residuals_of
 from discreet.questions.gradients.anova_scores import STEEPEST, Loss
 from discreet.releases.spread import Spread, spread
 from discreet.trust.permit import Permit
+
+
+@dataclass(frozen=True)
+class Count:
+    """An estimate of the number of records, and its variance."""
+
+    value: float
+    variance: float
+
+    @classmethod
+    def of(cls, trees: ColumnTrees, released: Array, stddev: float) -> Count:
+        """From trees of columns: missing values are taken to be few."""
+        return joined(
+            [cls(own.sum(), stddev**2 * one) for own, one in zip(trees.counts(released), trees.variances, strict=True)]
+        )
+
+    def known(self, size: int | None) -> float:
+        """The number itself where it is public; at least ten."""
+        return max(float(self.value if size is None else size), 10.0)
+
+
+def joined(counts: Sequence[Count]) -> Count:
+    """The mean of several estimates, each weighted by its information."""
+    information = [1 / one.variance for one in counts]
+    mean = sum(one.value * own for one, own in zip(counts, information, strict=True)) / sum(information)
+    return Count(float(mean), 1 / sum(information))
 
 
 @dataclass(frozen=True)
@@ -93,6 +121,8 @@ class AnovaFit:
     ) -> None:
         self.task, self._permit, self._loss, self._level, self._norm = task, permit, loss, level, norm
         self.bases, self._reach, self.begun, self.posterior = bases, reach, begun, posterior
+        self.last: Pull | None = None
+        self.turns = 0
 
     @property
     def _model(self) -> dict[str, Any]:
@@ -106,7 +136,7 @@ class AnovaFit:
         about = (self.task.schema, self.task.features, str(self.task.target))
         return self._permit.ask(anova_residuals_of(*about, **self._model), noisy.noise)
 
-    def advance(self, turn: int, pull: Pull, steps: Spread) -> None:
+    def advance(self, pull: Pull, steps: Spread) -> None:
         """Ask for the sum of residuals, and correct the model."""
         question = anova_gradients_of(
             self.task.schema,
@@ -120,8 +150,9 @@ class AnovaFit:
         )
         found = self._permit.ask(question, steps.noise).reshape(self.posterior.mean.T.shape).T
         stddev = spread(self.task.data, question, steps.noise).stddev
-        self.posterior.add(pull.residual * found, turn, pull.bend, pull.residual * stddev, pull.square)
+        self.posterior.add(pull.residual * found, self.turns + 1, pull.bend, pull.residual * stddev, pull.square)
         self.posterior.fit(self.begun.variance)
+        self.last, self.turns = pull, self.turns + 1
 
 
 def groups_of(bases: Bases) -> NDArray[np.intp]:

@@ -14,8 +14,8 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, Pull, Start, groups_of
-from discreet.learners.anova.anova_posterior import AnovaPosterior, independent_products, shrunk_products
+from discreet.learners.anova.anova_fit import AnovaFit, Count, Pull, Start, groups_of
+from discreet.learners.anova.anova_posterior import LAST, AnovaPosterior, independent_products, shrunk_products
 from discreet.learners.anova.anova_shapes import AnovaShapes
 from discreet.learners.anova.smooth_bases import CELLS, ColumnBasis, bases_of, mean_squares
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
@@ -29,7 +29,7 @@ from discreet.questions.gradients.anova_features import (
 from discreet.questions.gradients.anova_gradients import anova_gradients_of
 from discreet.questions.gradients.anova_scores import Loss
 from discreet.questions.vectors.second_moments import CROSS, unfolded
-from discreet.releases.joint_plan import Stage, StagedPlan, staged
+from discreet.releases.joint_plan import Stage, StagedPlan, staged, vector_noise
 from discreet.releases.spread import Spread, spread
 from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
@@ -40,6 +40,7 @@ COUNTS, PRODUCTS, START, STEPS = 0.1, 0.06, 0.02, 0.82  # shares of the budget
 ROUNDS, PURE_ROUNDS = 6, 3
 REACH = 0.9  # of the typical length of features, to which they are shrunk
 FUNCTIONS, FEWEST, ALL = 10, 3, 300  # of a column at most and at least, and of all columns together
+PURE = 60  # functions of all columns together, where no delta is paid
 MARKS = 16  # functions of a category at most
 PAIRED, FEW = 420, 10  # products of pairs at most, and columns up to which a pair has nine of them
 
@@ -70,11 +71,11 @@ class AnovaModel(AnovaShapes):
         """What is asked about the target alone."""
 
     @abstractmethod
-    def start(self, task: Task, spreads: list[Spread], permit: Permit) -> Start:
-        """What the first of these releases say."""
+    def start(self, task: Task, columns: Count, spreads: list[Spread], permit: Permit) -> Start:
+        """What the first of these releases says, beside what the columns say about the number of records."""
 
     @abstractmethod
-    def pull(self, fit: AnovaFit, turn: int, spreads: list[Spread]) -> Pull:
+    def pull(self, fit: AnovaFit, sizes: Spread) -> Pull:
         """How residuals pull in a round."""
 
     @abstractmethod
@@ -105,47 +106,49 @@ class AnovaModel(AnovaShapes):
         stages = [Stage(column_trees_of(*about, self._norm), COUNTS)]
         if self.delta > 0:
             stages.append(Stage(anova_products_of(*about, **form.given, reach=1.0), PRODUCTS))
-        return staged(
-            task.data, [*stages, *self.start_stages(task), Stage(gradients, STEPS, self._rounds())], task.budget
-        )
+        stages += [*self.start_stages(task), Stage(gradients, STEPS, self._rounds())]
+        return staged(task.data, stages, task.budget, vector_noise)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Find the functions of columns, what products of them are over the records, and the coefficients."""
-        counts, *rest = plan.spreads
-        found = self._columns(task, permit.ask(column_trees_of(task.schema, task.features, self._norm), counts.noise))
+        counts, *others = plan.spreads
+        trees = ColumnTrees.of(task.schema, task.features, self._norm)
+        released = permit.ask(column_trees_of(task.schema, task.features, self._norm), counts.noise)
         form = self._form(task)
+        found = [
+            ColumnBasis.of_category(own, size) if values else ColumnBasis.of_number(own, size)
+            for own, size, values in zip(trees.counts(released), form.sizes, trees.sizes, strict=True)
+        ]
+        *before, steps = others
+        begun = self.start(task, Count.of(trees, released, counts.stddev), before[self.delta > 0 :], permit)
         bases = bases_of(found, form.paired, form.products)
         squares = mean_squares(found, bases)
         reach = REACH * typical_length(squares, self._norm)
-        begun = self.start(task, rest[-2 if self.kind == "logistic" else -3 :], permit)
-        products = independent_products(squares, begun.count)
-        if self.delta > 0:
-            asked = anova_products_of(task.schema, task.features, **bases.given, reach=reach)
-            noisy = unfolded(
-                permit.ask(asked, rest[0].noise), AnovaFeatures(task.schema, task.features, bases, reach, "l2")
-            )
-            products = shrunk_products(
-                noisy, squares, begun.count, spread(task.data, asked, rest[0].noise).stddev, CROSS
-            )
+        products = self._products(task, bases, squares, reach, begun.count, others[0], permit)
         posterior = AnovaPosterior(products, groups_of(bases), len(self.directions(task).T))
         fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, reach, begun, posterior)
-        for turn in range(1, self._rounds() + 1):
-            fit.advance(turn, self.pull(fit, turn, rest), rest[-1])
+        for _ in range(self._rounds()):
+            fit.advance(self.pull(fit, before[-1]), steps)
+        posterior.fit(begun.variance, LAST)
         return {**self._artefact(task, fit, found), "n_iter_": self._rounds()}
 
-    def _columns(self, task: Task, released: Array) -> list[ColumnBasis]:
-        trees = ColumnTrees.of(task.schema, task.features, self._norm)
-        sizes = self._form(task).sizes
-        return [
-            ColumnBasis.of_category(own, size) if values else ColumnBasis.of_number(own, size)
-            for own, size, values in zip(trees.counts(released), sizes, trees.sizes, strict=True)
-        ]
+    def _products(
+        self, task: Task, bases: Bases, squares: Array, reach: float, count: float, noisy: Spread, permit: Permit
+    ) -> Array:
+        """The sum of products of features, as far as it is known; without a delta, noise would hide it."""
+        if self.delta == 0:
+            return independent_products(squares, count)
+        question = anova_products_of(task.schema, task.features, **bases.given, reach=reach)
+        released = permit.ask(question, noisy.noise)
+        features = AnovaFeatures(task.schema, task.features, bases, reach, "l2")
+        stddev = spread(task.data, question, noisy.noise).stddev
+        return shrunk_products(unfolded(released, features), squares, count, stddev, CROSS)
 
     def _form(self, task: Task) -> Bases:
         """The bases of these columns, with functions that are 0: their form is public."""
         kinds = [task.schema.columns[name] for name in task.features]
         d = len(kinds)
-        waves = int(np.clip(ALL // d, FEWEST, FUNCTIONS))
+        waves = int(np.clip(ALL // d, FEWEST, FUNCTIONS) if self.delta > 0 else np.clip(PURE // d, 1, FUNCTIONS))
         sizes = tuple(min(len(kind.values), MARKS) if isinstance(kind, Category) else waves for kind in kinds)
         free = tuple(np.flatnonzero(self._signs(task) == 0).tolist())
         pairs, products = len(free) * (len(free) - 1) // 2, 3 if d <= FEW else 2

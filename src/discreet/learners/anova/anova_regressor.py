@@ -7,14 +7,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from discreet.core.checks import check_one_of, check_positive
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, Pull, Start
+from discreet.learners.anova.anova_fit import AnovaFit, Count, Pull, Start, joined
 from discreet.learners.anova.anova_model import START, AnovaModel
 from discreet.learners.anova.smooth_bases import distribution, quantile_of
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
-from discreet.questions.gradients.anova_features import Bases
 from discreet.questions.gradients.anova_gradients import anova_residuals_of, residual_sizes
 from discreet.questions.gradients.anova_scores import Loss
 from discreet.releases.joint_plan import Stage
@@ -25,6 +23,8 @@ from discreet.trust.stored import Artefact
 # From made-up data: benchmarks/tuning_anova.py.
 PRIOR = 1.5  # variance of scores, in squares of the size that the share INSIDE of all residuals has at first
 INSIDE = 0.85  # the share of residuals that are not shrunk
+NEAR, FARTHER = 0.6, 1.7  # the same at first: what holds that share, and how much farther it is to INSIDE, if normal
+SIZES = 3  # rounds, from the second on, before which the sizes of residuals are asked
 SPREAD = 0.5  # the mean square of shrunk residuals, in squares of what they are shrunk to
 
 
@@ -78,34 +78,35 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
             center=(0.0,),
             unit=1.0,
         )
-        tree = Stage(column_trees_of(task.schema, (str(task.target),), self._norm), START / 2)
-        return [tree, Stage(sizes, START / 2, max(self._rounds() - 1, 1))]
+        tree = Stage(column_trees_of(task.schema, (str(task.target),), self._norm), START)
+        times = min(SIZES, self._rounds() - 1)
+        return [tree, Stage(sizes, START, times)] if times else [tree]
 
-    def start(self, task: Task, spreads: list[Spread], permit: Permit) -> Start:
+    def start(self, task: Task, columns: Count, spreads: list[Spread], permit: Permit) -> Start:
         """At the median of the target; a unit holds the share INSIDE of the residuals then."""
         name = (str(task.target),)
         released = permit.ask(column_trees_of(task.schema, name, self._norm), spreads[0].noise)
-        (leaves,) = ColumnTrees.of(task.schema, name, self._norm).counts(released)
-        count = max(float(task.data.public_size or leaves.sum()), 10.0)
-        number, function = task.schema.number(name[0]), distribution(leaves)
+        trees = ColumnTrees.of(task.schema, name, self._norm)
+        count = joined([columns, Count.of(trees, released, spreads[0].stddev)]).known(task.data.public_size)
+        number, function = task.schema.number(name[0]), distribution(trees.counts(released)[0])
         width = (number.upper - number.lower) / LEAVES
         center = quantile_of(function, 0.5)
         away = np.abs(np.arange(LEAVES) + 0.5 - center)
         order, shares = np.argsort(away, kind="stable"), np.diff(function, prepend=0.0)
-        place = min(int(np.searchsorted(np.cumsum(shares[order]), INSIDE)), LEAVES - 1)
-        unit = max(away[order][place], 1.0)
+        place = min(int(np.searchsorted(np.cumsum(shares[order]), NEAR)), LEAVES - 1)
+        unit = max(FARTHER * away[order][place], 1.0)
         return Start((number.lower + width * center,), width * unit, count, PRIOR)
 
-    def pull(self, fit: AnovaFit, turn: int, spreads: list[Spread]) -> Pull:
-        if turn == 1:
-            fit.residual = 1.0
-        else:
-            sizes = fit.sizes(spreads[-2])
-            beyond = np.cumsum(sizes[::-1])[::-1]  # of this size or larger
-            over = np.flatnonzero(beyond > (1 - INSIDE) * fit.begun.count)
-            found = float(residual_sizes()[over[-1] if len(over) else 0])
-            fit.residual = min(fit.residual, found)
-        return Pull(fit.residual, INSIDE, SPREAD * fit.residual**2)
+    def pull(self, fit: AnovaFit, sizes: Spread) -> Pull:
+        """Residuals are shrunk to the size that the share INSIDE has, or to that of the round before."""
+        residual = 1.0 if fit.last is None else fit.last.residual
+        if 0 < fit.turns <= SIZES:
+            beyond = np.cumsum(fit.sizes(sizes)[::-1])  # of this size or larger, from the largest on
+            noise = sizes.stddev * np.sqrt(np.arange(1, len(beyond) + 1))
+            over = np.flatnonzero(beyond + noise > (1 - INSIDE) * fit.begun.count)
+            found = float(residual_sizes()[::-1][over[0] if len(over) else -1])
+            residual = float(np.clip(found, residual / 4, residual))
+        return Pull(residual, INSIDE, SPREAD * residual**2)
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
         number = task.schema.number(str(task.target))

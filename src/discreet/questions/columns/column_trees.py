@@ -92,6 +92,12 @@ class ColumnTrees:
         one = self.tree.grid.values(np.array(self.mark))
         return [part / one if size else self.tree.leaves_of(part) for size, part in zip(self.sizes, parts, strict=True)]
 
+    @property
+    def variances(self) -> list[float]:
+        """Of the number of records that each column says there are, for noise of deviation one."""
+        whole = self.tree.variance(np.ones(LEAVES))
+        return [size / (self.mark * self.tree.grid.step) ** 2 if size else whole for size in self.sizes]
+
 
 @recipe("column_trees")
 def column_trees_of(schema: Schema, columns: tuple[str, ...], norm: Norm) -> BoundedSum:
