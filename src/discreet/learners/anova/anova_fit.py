@@ -62,12 +62,15 @@ class Start:
         The number of records.
     variance : float
         Of scores, before anything is known.
+    size : float
+        Of residuals: that which the share has that is not to be shrunk.
     """
 
     center: tuple[float, ...]
     unit: float
     count: float
     variance: float
+    size: float
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,14 @@ class Pull:
         The mean derivative of shrunk residuals by the score.
     square : float
         Their mean square.
+    size : float
+        What is known of the sizes of residuals: see `Start`.
     """
 
     residual: float
     bend: float
     square: float
+    size: float
 
 
 @unheld("releases")
@@ -121,8 +127,7 @@ class AnovaFit:
     ) -> None:
         self.task, self._permit, self._loss, self._level, self._norm = task, permit, loss, level, norm
         self.bases, self._reach, self.begun, self.posterior = bases, reach, begun, posterior
-        self.last: Pull | None = None
-        self.turns = 0
+        self.turns, self.size = 0, begun.size
 
     @property
     def _model(self) -> dict[str, Any]:
@@ -152,7 +157,7 @@ class AnovaFit:
         stddev = spread(self.task.data, question, steps.noise).stddev
         self.posterior.add(pull.residual * found, self.turns + 1, pull.bend, pull.residual * stddev, pull.square)
         self.posterior.fit(self.begun.variance)
-        self.last, self.turns = pull, self.turns + 1
+        self.turns, self.size = self.turns + 1, pull.size
 
 
 def groups_of(bases: Bases) -> NDArray[np.intp]:

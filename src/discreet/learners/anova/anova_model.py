@@ -1,7 +1,8 @@
-"""What smooth ANOVA models have in common: functions of features and of pairs, found in rounds of noisy residual sums."""
+"""What smooth ANOVA models have in common: functions of features and pairs, found in rounds of noisy residual sums."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -99,13 +100,22 @@ class AnovaModel(AnovaShapes):
         """Trees of all columns, products of features, what the target is alone, and `max_iter` residual sums."""
         self._check_columns(task)
         form, outputs = self._form(task), len(self.directions(task).T)
-        loss: dict[str, Any] = {"loss": self.kind, "center": (0.0,) * outputs, "unit": 1.0, "quantile": self.level}
-        nothing = {"coefficients": np.zeros((outputs, form.size)), "reach": 1.0, "norm": self._norm, "residual": 1.0}
-        about: tuple[Any, ...] = (task.schema, task.features)
-        gradients = anova_gradients_of(*about, str(task.target), **form.given, **loss, **nothing)
-        stages = [Stage(column_trees_of(*about, self._norm), COUNTS)]
+        asked: dict[str, Any] = {
+            **form.given,
+            "reach": 1.0,
+            "norm": self._norm,
+            "coefficients": np.zeros((outputs, form.size)),
+            "loss": self.kind,
+            "center": (0.0,) * outputs,
+            "unit": 1.0,
+            "quantile": self.level,
+            "residual": 1.0,
+        }
+        gradients = anova_gradients_of(task.schema, task.features, str(task.target), **asked)
+        stages = [Stage(column_trees_of(task.schema, task.features, self._norm), COUNTS)]
         if self.delta > 0:
-            stages.append(Stage(anova_products_of(*about, **form.given, reach=1.0), PRODUCTS))
+            question = anova_products_of(task.schema, task.features, **{**form.given, "reach": 1.0})
+            stages.append(Stage(question, PRODUCTS))
         stages += [*self.start_stages(task), Stage(gradients, STEPS, self._rounds())]
         return staged(task.data, stages, task.budget, vector_noise)
 
@@ -116,8 +126,12 @@ class AnovaModel(AnovaShapes):
         released = permit.ask(column_trees_of(task.schema, task.features, self._norm), counts.noise)
         form = self._form(task)
         found = [
-            ColumnBasis.of_category(own, size) if values else ColumnBasis.of_number(own, size)
-            for own, size, values in zip(trees.counts(released), form.sizes, trees.sizes, strict=True)
+            ColumnBasis.of_category(own, size)
+            if values
+            else ColumnBasis.of_number(own, size, counts.stddev * math.sqrt(variance))
+            for own, size, values, variance in zip(
+                trees.counts(released), form.sizes, trees.sizes, trees.variances, strict=True
+            )
         ]
         *before, steps = others
         begun = self.start(task, Count.of(trees, released, counts.stddev), before[self.delta > 0 :], permit)

@@ -16,12 +16,20 @@ from discreet.questions.gradients.anova_features import HIGHEST, Bases
 CELLS = 128  # of each column
 # From made-up data: benchmarks/tuning_anova.py.
 DECAY = 1.5  # the power of its frequency by which the prior variance of a wave falls
+EVEN = 2.0  # records that are taken to be anywhere, in standard deviations of their number
 FLATTEST = 0.004  # the least variance of a function over the records
 SHARES = (0.05, 0.75, 0.2)  # of the prior variance of scores: of the constant, of single columns, of pairs
 
 
-def distribution(leaves: Array) -> Array:
+def distribution(leaves: Array, anywhere: float = 1.0) -> Array:
     """The distribution function at the upper end of each leaf, from noisy counts: of the nearest that ascends.
+
+    Parameters
+    ----------
+    leaves : array
+        The counts.
+    anywhere : float
+        So many records more are taken to be spread evenly.
 
     Examples
     --------
@@ -29,7 +37,7 @@ def distribution(leaves: Array) -> Array:
     array([0.52, 0.57, 0.62, 1.  ])
     """
     even = np.arange(1, len(leaves) + 1) / len(leaves)
-    rising = np.maximum(isotonic_regression(np.cumsum(leaves)).x, 0.0) + even  # one record that may be anywhere
+    rising = np.maximum(isotonic_regression(np.cumsum(leaves)).x, 0.0) + anywhere * even
     return np.asarray(rising / rising[-1])
 
 
@@ -62,9 +70,19 @@ class ColumnBasis:
     variances: Array
 
     @classmethod
-    def of_number(cls, leaves: Array, size: int) -> ColumnBasis:
-        """Waves of the distribution function: cosines, of which slow ones vary more before anything is known."""
-        function = distribution(leaves)
+    def of_number(cls, leaves: Array, size: int, stddev: float) -> ColumnBasis:
+        """Waves of the distribution function: cosines, of which slow ones vary more before anything is known.
+
+        Parameters
+        ----------
+        leaves : array
+            Noisy counts.
+        size : int
+            How many functions.
+        stddev : float
+            Of the sum of the counts: where it is large, the function is taken to be closer to a line.
+        """
+        function = distribution(leaves, 1.0 + EVEN * stddev)
         starts = _starts(function)
         edges = np.concatenate([[0.0], function])[np.append(starts, LEAVES).astype(np.intp)]
         before, ends = edges[:-1], edges[1:]

@@ -1,8 +1,8 @@
 """How far a smooth ANOVA model is off: clipped residuals times features, and how large residuals are.
 
 A residual is computed at the record itself, and its pull alone is shrunk: a record adds s clip(r) f, where f are its
-features, s = min(1, reach / |f|) and r its residual. So what solves sum s clip(r) f = 0 is a weighted fit of all records:
-long records are not taken for shorter ones.
+features, s = min(1, reach / |f|) and r its residual. So what solves sum s clip(r) f = 0 is a weighted fit of all
+records: long records are not taken for shorter ones.
 """
 
 from __future__ import annotations
