@@ -13,7 +13,7 @@ COLUMNS = ("x", "kind")
 TRIALS = {
     "column_trees": Trial(
         {"columns": COLUMNS, "norm": "l1"},
-        "",
+        "2b291728e1e0",
         forged=[{"columns": ()}, {"columns": ("x", "x")}, {"columns": ("note",)}, {"norm": "linf"}],
     )
 }

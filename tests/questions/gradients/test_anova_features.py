@@ -22,7 +22,7 @@ START = {"columns": COLUMNS, **BASES.given, "reach": 0.5}
 TRIALS = {
     "anova_products": Trial(
         START,
-        "",
+        "78ac0659afee",
         forged=[
             {"functions": FUNCTIONS[:5]},
             {"functions": FUNCTIONS * 1e9},

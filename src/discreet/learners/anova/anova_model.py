@@ -178,8 +178,10 @@ class AnovaModel(AnovaShapes):
         if given is None:
             return np.zeros(len(names), dtype=np.intp)
         known = isinstance(given, dict) and set(given) <= set(names)
-        signs = [given.get(name, 0) for name in names] if known else given
-        if isinstance(signs, dict) or len(signs) != len(names) or not set(signs) <= {-1, 0, 1}:
+        signs = (
+            [given.get(name, 0) for name in names] if known else np.atleast_1d(np.asarray(given, dtype=object)).tolist()
+        )
+        if len(signs) != len(names) or not all(sign in (-1, 0, 1) for sign in signs):
             obstacle = f"monotonic_cst is {given}, for {len(names)} features"
             raise ParameterError(self.purpose, obstacle, "Give -1, 0 or 1 for each, or a dict of names.")
         return np.asarray(signs, dtype=np.intp)

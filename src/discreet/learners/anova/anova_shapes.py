@@ -43,6 +43,8 @@ class AnovaShapes(PrivateEstimator):
         Released. About which part of the records is in each cell.
     edges_ : array of shape (n_features, cells + 1)
         Released. The edges of the cells; the places of the values of a category.
+    columns_ : tuple of Number or Category
+        Public. The bounds or the values of each feature.
     pairs_ : array of shape (n_pairs, 2)
         Public. The places of both features of each pair.
     n_iter_ : int
@@ -59,6 +61,7 @@ class AnovaShapes(PrivateEstimator):
     functions_: Array
     cell_shares_: Array
     edges_: Array
+    columns_: tuple[Any, ...]
     pairs_: NDArray[np.intp]
     n_iter_: int
 
@@ -83,7 +86,7 @@ class AnovaShapes(PrivateEstimator):
 
     def scores(self, X: Any) -> Array:
         """The scores of each row, of shape (n, n_scores); a missing value adds nothing."""
-        return np.asarray(self.intercept_ + self.explain(X).sum(axis=1))
+        return np.asarray(self.explain(X).sum(axis=1) + self.intercept_)
 
     @property
     def term_names(self) -> list[str]:
