@@ -124,4 +124,5 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
+        likeliest = np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(self.classes_[likeliest])
