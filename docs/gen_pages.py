@@ -95,6 +95,7 @@ TITLES = {
     "layers": "Layers",
     "fair": "Fairness",
     "linear": "Linear models",
+    "anova": "Smooth ANOVA models",
     "trees": "Trees and additive models",
     "bayes": "Naive Bayes",
     "clusters": "Clusters",

@@ -17,6 +17,7 @@ from discreet import Budget, Category, Number, PrivateData, Schema
 from discreet.learners import (
     PCA,
     AdditiveClassifier,
+    AnovaRegressor,
     DecisionTreeClassifier,
     GaussianMixture,
     GaussianNB,
@@ -73,6 +74,24 @@ def bayes_and_trees() -> Figure:
     AdditiveClassifier(target="buys").fit(invented(table, columns, 3)).plot(right, feature=0)
     left.set_title("DecisionTreeClassifier, epsilon 1")
     right.set_title("AdditiveClassifier, epsilon 1")
+    return drawn
+
+
+def anova() -> Figure:
+    """What one feature, and what a pair, adds in a smooth ANOVA model."""
+    rng = np.random.default_rng(6)
+    x, y = rng.uniform(-1, 1, (2, 10_000))
+    target = np.cos(4 * x) + 2 * x * y + 0.5 * rng.normal(size=10_000)
+    box = {"x": Number(-2, 2), "y": Number(-2, 2), "target": Number(-10, 10)}
+    model = AnovaRegressor(target="target").fit(invented({"x": x, "y": y, "target": target}, box, 6))
+    drawn, (left, right) = axes()
+    model.plot(left, feature=0)
+    places = np.linspace(-1, 1, 99)
+    left.plot(places, np.cos(4 * places) - np.sin(4) / 4, color=DARK, linewidth=1.2, label="of the distribution")
+    left.set(title="AnovaRegressor, epsilon 1", xlim=(-1, 1))
+    left.legend(frameon=False)
+    model.plot(right, pair=(0, 1))
+    right.set(title="What the pair adds", xlim=(-1, 1), ylim=(-1, 1))
     return drawn
 
 
@@ -149,5 +168,5 @@ def evaluation() -> Figure:
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
-    f"learners_{draw.__name__}.svg": draw for draw in (linear, bayes_and_trees, clusters, components, evaluation)
+    f"learners_{draw.__name__}.svg": draw for draw in (linear, bayes_and_trees, anova, clusters, components, evaluation)
 }

@@ -1131,6 +1131,43 @@ MUTANTS = [
         ("exponential(-np.maximum(margins, 0.0))", "exponential(-margins)"),
     ),
     *of(
+        "questions/columns/column_trees",
+        ("math.sqrt(d) * (1 + 2.0**-50)", "1.0"),
+        ("math.floor(self.tree.bound.radius / MARGIN / self.tree.grid.step)", "2**40"),
+        ("np.where(np.isnan(values), last + 1, places)", "np.nan_to_num(places)"),
+    ),
+    *of(
+        "questions/gradients/anova_features",
+        ("self.reach**2 * (1 + 2.0**-30)", "self.reach * self.reach / 2"),
+        ("return self.reach / np.maximum(longest, self.reach)", "return np.ones_like(longest)"),
+        ("            length += summed * squares\n", ""),
+        ("np.abs(self.functions).max() <= HIGHEST", "self.functions.max() <= HIGHEST"),
+        tests="questions/gradients/test_anova_features.py conformance/test_recipes.py",
+    ),
+    *of(
+        "questions/gradients/anova_gradients",
+        ("np.maximum(lengths(away, norm), longest)", "longest"),
+        ("features.factors(cells) * (math.ldexp", "(math.ldexp"),
+        ("Bound(norm, reach * (1 + 2.0**-30))", "Bound(norm, reach / 2)"),
+    ),
+    *of(
+        "questions/gradients/anova_scores",
+        ("away[targets.astype(np.intp), np.arange(len(targets))] += whole", "away[0] += whole"),
+        ("quantile - (scaled < scores)", "quantile - (scaled > scores)"),
+        tests="questions/gradients/test_anova_gradients.py",
+    ),
+    *of(
+        "learners/anova/anova_model",
+        ("Stage(gradients, STEPS, self._rounds())", "Stage(gradients, STEPS, 1)"),
+        ("stages.append(Stage(question, PRODUCTS))", "pass"),
+        tests="learners/anova/test_anova_classifier.py",
+    ),
+    *of(
+        "learners/anova/anova_posterior",
+        ("        if back > 0:", "        if False:"),
+        ("one.weight * (one.gradient + self.products @ one.at)", "one.weight * one.gradient"),
+    ),
+    *of(
         "learners/trees/boosted_stumps",
         ("Stage(question, 1.0, self._rounds())", "Stage(question, 1.0, 1)"),
         ("NORMS[self.delta > 0]", "NORMS[self.delta == 0]"),

@@ -1,3 +1,5 @@
+from .anova.anova_classifier import AnovaClassifier as AnovaClassifier
+from .anova.anova_regressor import AnovaRegressor as AnovaRegressor
 from .bayes.categorical_nb import CategoricalNB as CategoricalNB
 from .bayes.gaussian_nb import GaussianNB as GaussianNB
 from .clusters.gaussian_mixture import GaussianMixture as GaussianMixture

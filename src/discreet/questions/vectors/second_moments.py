@@ -12,9 +12,11 @@ since (11/8)^2 < 2: these 11/8 cost nothing and take a quarter off the noise of 
 from __future__ import annotations
 
 import dataclasses
+from typing import Protocol
 
 import numpy as np
 
+from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
@@ -60,7 +62,33 @@ def central_moments_of(schema: Schema, columns: tuple[str, ...], center: Array, 
     return dataclasses.replace(question, bound=AcuteBound("l2", question.bound.radius))
 
 
-def products_of(coordinates: Coordinates | MappedCoordinates, columns: tuple[str, ...]) -> BoundedSum:
+class StepVectors(Protocol):
+    """What makes vectors of records, in whole steps: coordinates of columns, of maps of them, or other features."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def grid(self) -> Grid: ...
+
+    @property
+    def bound(self) -> Bound:
+        """Of the length of u u'."""
+
+    @property
+    def weight(self) -> float:
+        """The first coordinate, where it is a constant."""
+
+    @property
+    def raw(self) -> bool: ...
+
+    def rows(self, records: Array) -> Array: ...
+
+    def products(self, records: Array) -> Steps:
+        """The sum of u u', in squared steps."""
+
+
+def products_of(coordinates: StepVectors, columns: tuple[str, ...]) -> BoundedSum:
     """The sum of all products of two of these coordinates."""
     size, grid = coordinates.size, Grid(2 * coordinates.grid.exponent - EIGHTHS)
     first, second = np.triu_indices(size)
@@ -82,7 +110,7 @@ def weights_of(size: int) -> Array:
     return np.where(first == second, 1.0, CROSS)
 
 
-def unfolded(released: Array, coordinates: Coordinates | MappedCoordinates) -> Array:
+def unfolded(released: Array, coordinates: StepVectors) -> Array:
     """The sum of (1, z)(1, z)', a symmetric matrix with the count in its corner, from a release: post-processing."""
     size = coordinates.size
     upper = np.zeros((size, size))

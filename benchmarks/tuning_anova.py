@@ -1,0 +1,119 @@
+"""The tables behind the constants of smooth ANOVA models, on made-up data that no benchmark uses.
+
+    python -m benchmarks.tuning_anova [constant ...]
+
+Each row is one constant at one value, and the means of R2 or of the AUC over five seeds, for each set and epsilon.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from scipy.special import expit
+from sklearn.metrics import r2_score, roc_auc_score
+
+from discreet.core.grid import Array
+from discreet.learners.anova import anova_classifier, anova_model, anova_posterior, anova_regressor, smooth_bases
+from discreet.learners.anova.anova_classifier import AnovaClassifier
+from discreet.learners.anova.anova_regressor import AnovaRegressor
+
+SEEDS, EPSILONS, OTHERS = 5, (0.1, 0.3, 1.0, 10.0), 3000
+
+
+@dataclass(frozen=True)
+class Made:
+    """Features, a target, and the bounds that are public."""
+
+    X: Array
+    y: Any
+    bounds: tuple[Any, Any]
+    target: tuple[float, float] | None = None
+
+    def score(self, epsilon: float) -> float:
+        """R2, or the AUC, of a fit to all but the last records, on these."""
+        mine, theirs = slice(None, -OTHERS), slice(-OTHERS, None)
+        fields: dict[str, Any] = {"bounds": self.bounds, "epsilon": epsilon}
+        if self.target is None:
+            model = AnovaClassifier(classes=[0, 1], **fields).fit(self.X[mine], self.y[mine])
+            return float(roc_auc_score(self.y[theirs], model.predict_proba(self.X[theirs])[:, 1]))
+        found = AnovaRegressor(target_bounds=self.target, **fields).fit(self.X[mine], self.y[mine])
+        return float(r2_score(self.y[theirs], found.predict(self.X[theirs])))
+
+
+def waves(seed: int) -> Made:
+    """8000 records of eight correlated features; waves, a kink, a product, and noise with heavy tails."""
+    rng = np.random.default_rng(5000 + seed)
+    X = 0.8 * rng.normal(size=(11_000, 8)) + 0.4 * rng.normal(size=(11_000, 1))
+    y = np.sin(2 * X[:, 0]) + np.abs(X[:, 1]) + X[:, 2] * X[:, 3] + 0.5 * X[:, 4] + 0.4 * rng.standard_t(3, 11_000)
+    return Made(X, np.clip(y, -10, 10), (-5, 5), (-10, 10))
+
+
+def skewed(seed: int) -> Made:
+    """5000 records of five features of size; the target is near one end of its bounds."""
+    rng = np.random.default_rng(6000 + seed)
+    X = np.exp(rng.normal(size=(8000, 5)))
+    y = 3 * np.log1p(X[:, 0]) + 2 * (X[:, 1] > 1) * np.log1p(X[:, 2]) + rng.normal(size=8000)
+    return Made(np.clip(X, 0, 60), np.clip(y, -5, 100), (0, 60), (-5, 100))
+
+
+def marked(seed: int) -> Made:
+    """12,000 records; one class of about a tenth, six numbers and six rare marks, of which two tell."""
+    rng = np.random.default_rng(7000 + seed)
+    X = np.column_stack([rng.normal(size=(15_000, 6)).clip(-4, 4), rng.random((15_000, 6)) < 0.06])
+    score = X[:, 0] ** 2 - X[:, 1] + 0.8 * X[:, 2] * X[:, 3] + 1.5 * X[:, 6] - X[:, 7] - 3.5
+    return Made(X, (rng.random(15_000) < expit(score)).astype(int), (-4, 4))
+
+
+def many(seed: int) -> Made:
+    """10,000 records of sixty features that have six causes in common."""
+    rng = np.random.default_rng(8000 + seed)
+    causes = rng.normal(size=(13_000, 6))
+    X = causes @ rng.normal(size=(6, 60)) * 0.5 + rng.normal(size=(13_000, 60))
+    score = causes @ np.array([1.5, -1.0, 0.8, 0.0, 0.0, 0.5]) + np.abs(causes[:, 3]) - 0.8
+    return Made(X.clip(-10, 10), (rng.random(13_000) < expit(score)).astype(int), (-10, 10))
+
+
+SETS: dict[str, Callable[[int], Made]] = {"waves": waves, "skewed": skewed, "marked": marked, "many": many}
+TRIED: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "REACH": (anova_model, (0.7, 0.9, 1.1)),
+    "ROUNDS": (anova_model, (4, 6, 8, 12)),
+    "PRODUCTS": (anova_model, (0.03, 0.06, 0.12)),
+    "COUNTS": (anova_model, (0.05, 0.1, 0.2)),
+    "DECAY": (smooth_bases, (1.0, 1.5, 2.0)),
+    "SHARES": (smooth_bases, ((0.05, 0.75, 0.2), (0.1, 0.6, 0.3), (0.05, 0.85, 0.1))),
+    "INFLATED": (anova_posterior, (1.0, 2.0, 3.0)),
+    "CAUTION": (anova_posterior, (0.25, 0.5, 1.0)),
+    "SURE": (anova_posterior, (0.5, 1.0, 2.0)),
+    "PRIOR": (anova_classifier, (2.0, 4.0, 8.0)),
+    "INSIDE": (anova_regressor, (0.75, 0.85, 0.95)),
+}
+
+
+def means() -> str:
+    """Of all sets, at all epsilons."""
+    rows = [
+        " ".join(f"{np.mean([made(seed).score(epsilon) for seed in range(SEEDS)]):6.3f}" for epsilon in EPSILONS)
+        for made in SETS.values()
+    ]
+    return "   ".join(rows)
+
+
+def main() -> None:
+    """The table of the constants that are named, or of all."""
+    print(f"{'':<28}" + "   ".join(f"{name:<{7 * len(EPSILONS) - 1}}" for name in SETS))
+    for name in sys.argv[1:] or TRIED:
+        place, values = TRIED[name]
+        for value in values:
+            with ExitStack() as stack:
+                stack.enter_context(patch.object(place, name, value))
+                print(f"{name + ' ' + str(value):<28}" + means(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""A private ANOVA regression: means, quantiles and counts, wherever the target is in its bounds."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
+
+from discreet.accounting.accountant import delta, pure_epsilon
+from discreet.core.errors import DiscreetError
+from discreet.learners.anova.anova_regressor import AnovaRegressor
+from discreet.learners.trees.additive_regressor import AdditiveRegressor
+from discreet.schema.schema import Number, Schema
+from tests.learners import trial
+from tests.learners.anova.test_anova_classifier import check_short
+from tests.learners.trial import LearnerTrial
+
+TRIAL = LearnerTrial(
+    AnovaRegressor(max_iter=2, bounds=trial.BOUNDS, target_bounds=(-30.0, 30.0)),
+    exemptions={"check_regressors_train": "its 200 records are too few for what it asks at epsilon 1"},
+)
+FIELDS: dict[str, Any] = {"bounds": (-1.0, 1.0), "target_bounds": (10.0, 30.0), "epsilon": 1.0}
+
+
+def people(n: int = 10_000) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n, 3))
+    return X, 20 + 3 * np.cos(4 * X[:, 0]) + 4 * X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n)
+
+
+def test_it_learns_what_no_sum_of_single_features_does() -> None:
+    X, y = people()
+    assert AdditiveRegressor(**FIELDS).fit(X, y).score(X, y) < 0.8
+    assert AnovaRegressor(**FIELDS).fit(X, y).score(X, y) > 0.95
+    assert AnovaRegressor(**FIELDS, delta=0.0).fit(X, y).score(X, y) > 0.5  # without pairs, 0.72 at most
+
+
+def test_wherever_the_target_is_in_its_bounds_and_however_wide_these_are() -> None:
+    X, y = people()
+    for low, high, width in ((10, 400, 1), (-400, 30, 1), (-100, 100, 10)):
+        fields = {**FIELDS, "target_bounds": (low, high), "bounds": (-width, width)}
+        assert AnovaRegressor(**fields).fit(X, y).score(X, y) > 0.93
+
+
+def test_its_shapes_are_the_functions_that_are_added_within_their_bands() -> None:
+    X, y = people(50_000)
+    model = AnovaRegressor(**{**FIELDS, "epsilon": 5.0}).fit(X, y)
+    middles = (model.edges_[0, 1:] + model.edges_[0, :-1]) / 2
+    truth = 3 * np.cos(4 * middles)
+    truth -= truth @ model.cell_shares_[0]
+    assert np.sqrt(np.square(model.shapes_[0, 0] - truth) @ model.cell_shares_[0]) < 0.2
+    surface = model.functions_[1].T @ model.pair_coef_[0, model.pairs_.tolist().index([1, 2])] @ model.functions_[2]
+    centers = [(model.edges_[i, 1:] + model.edges_[i, :-1]) / 2 for i in (1, 2)]
+    weights = np.outer(model.cell_shares_[1], model.cell_shares_[2])
+    assert np.sqrt((np.square(surface - 4 * np.outer(*centers)) * weights).sum()) < 0.3
+    assert model.intercept_[0] == pytest.approx(np.median(y), abs=1.0)
+    assert model.plot(Figure().add_subplot(), feature=0).get_ylabel() == "added to the score"
+
+
+def test_a_monotone_function_does_not_turn_and_has_no_pairs() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (5000, 3))
+    y = 20 + 4 * X[:, 0] + 2 * np.sin(9 * X[:, 0]) - 3 * X[:, 1] + rng.normal(size=5000)
+    model = AnovaRegressor(**FIELDS, monotonic_cst=[1, -1, 0]).fit(X, y)
+    assert (np.diff(model.shapes_[0, 0]) >= 0).all()
+    assert (np.diff(model.shapes_[0, 1]) <= 0).all()
+    assert len(model.pairs_) == 0
+    assert model.score(X, y) > 0.75
+
+
+def test_quantiles_have_the_share_below_them_that_they_say() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1, 1, (20_000, 2))
+    y = 20 + 2 * X[:, 0] + (1 + 0.8 * X[:, 1]) * rng.normal(size=20_000)
+    for q in (0.1, 0.5, 0.9):
+        found = AnovaRegressor(**FIELDS, loss="quantile", quantile=q).fit(X, y).predict(X)
+        assert np.mean(y < found) == pytest.approx(q, abs=0.04)
+        constant = mean_pinball_loss(y, np.full(len(y), np.quantile(y, q)), alpha=q)
+        assert mean_pinball_loss(y, found, alpha=q) < 0.85 * constant
+
+
+def test_counts_and_sizes_are_fitted_by_the_logarithms_of_their_means() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (10_000, 2))
+    mean = np.exp(0.5 + X[:, 0] + X[:, 0] * X[:, 1])
+    cases = (
+        ("poisson", rng.poisson(mean), mean_poisson_deviance),
+        ("gamma", rng.gamma(2, mean / 2), mean_gamma_deviance),
+    )
+    for loss, y, deviance in cases:
+        model = AnovaRegressor(loss=loss, bounds=(-1, 1), target_bounds=(0, 60), epsilon=1.0).fit(X, y)
+        found = np.maximum(model.predict(X), 1e-6)
+        assert deviance(y, found) < 1.1 * deviance(y, mean)
+    with pytest.raises(DiscreetError, match=r"target may be -1.*Nothing was released or spent"):
+        AnovaRegressor(loss="poisson", bounds=(-1, 1), target_bounds=(-1, 60)).fit(X, mean)
+
+
+def test_with_hardly_any_budget_it_is_hardly_worse_than_a_constant() -> None:
+    X, y = people(3000)
+    for epsilon in (0.1, 0.3):
+        assert AnovaRegressor(**{**FIELDS, "epsilon": epsilon}).fit(X, y).score(X, y) > -0.2
+
+
+def test_predictions_stay_inside_the_bounds_of_the_target() -> None:
+    X, y = people(50)
+    found = AnovaRegressor(**{**FIELDS, "epsilon": 0.01}).fit(X, y).predict(X)
+    assert found.min() >= 10
+    assert found.max() <= 30
+
+
+def test_the_fit_costs_what_it_says() -> None:
+    X, y = people(10)
+    for rounds in (1, 2, None):
+        fields = {**FIELDS, "epsilon": 0.5, "max_iter": rounds}
+        assert 0.9e-6 < delta(AnovaRegressor(**fields).fit(X, y).event_, 0.5) <= 1e-6
+        assert pure_epsilon(AnovaRegressor(**fields, delta=0.0).fit(X, y).event_) == pytest.approx(0.5)
+
+
+def test_the_audit_does_not_refute_a_fit_and_would_see_two_thirds_of_the_noise() -> None:
+    schema = Schema({"a": Number(-1, 1), "b": Number(-1, 1), "y": Number(-1, 1)})
+    grid = np.array(list(itertools.product((-1.0, -0.3, 0.4, 1.0, np.nan), (-1.0, 0.2, 1.0), (-1.0, 0.1, 1.0))))
+    check_short(AnovaRegressor(target="y", max_iter=2, epsilon=3.0), np.nan_to_num(0.7 * grid), schema, grid)
+
+
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
+    X, y = people(10)
+    for fields in ({"loss": "absolute"}, {"quantile": 1.0}, {"max_iter": 0}, {"epsilon": 0.0}):
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            AnovaRegressor(**{**FIELDS, **fields}).fit(X, y)
