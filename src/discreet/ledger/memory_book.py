@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.core.errors import LedgerError
-from discreet.core.held import Forks, Held, unheld
+from discreet.core.held import Forks, Held, exclusive, unheld
 from discreet.core.ledger import Entry
 from discreet.ledger.chain import Chain, ChainEntry, entry, sealed
 
@@ -70,10 +70,10 @@ class MemoryBook(Held):
         with self.reading():
             yield self._page
 
+    @exclusive
     def keep(self, data: bytes) -> None:
         """Keep what is too large for a result, which names it by its digest."""
-        with self.reading():
-            self._kept[hashlib.sha256(data).hexdigest()] = data
+        self._kept[hashlib.sha256(data).hexdigest()] = data
 
     def kept(self, digest: str) -> bytes | None:
         """What was kept under a digest."""

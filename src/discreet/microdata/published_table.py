@@ -200,7 +200,7 @@ class PublishedTable(Release):
             "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in (names, *rows)
         ]
         more = [f"... and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
-        return plain("\n".join([f"{self.asked}: {len(self)} records", *lines, *more]))
+        return "\n".join(map(plain, [f"{self.asked}: {len(self)} records", *lines, *more]))
 
     def _repr_html_(self) -> str:
         names, rows = self._first()
