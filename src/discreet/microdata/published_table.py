@@ -68,6 +68,11 @@ class PublishedTable(Release):
     def __len__(self) -> int:
         return len(self.records)
 
+    @property
+    def values(self) -> Array:
+        """The records, as numbers and places."""
+        return self.records
+
     def __getitem__(self, name: str) -> Any:
         """A column by its name, as users know its values: texts, numbers or times."""
         return self.decoded[name]

@@ -11,6 +11,20 @@ from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.questions.tables.coded_tables import TableCodes, TableDistances, coded_tables_of
 from discreet.schema.schema import Category, Number, Schema
+from tests.questions.trial import Trial
+
+TRIALS = {
+    "coded_tables": Trial(
+        {
+            "columns": ("kind", "two", "x"),
+            "edges": ((), (), (-10.0, 0.0, 30.5, 110.0)),
+            "sets": ((0,), (0, 1), (1, 2)),
+            "norm": "l2",
+        },
+        "",
+        forged=[{"sets": ((0, 3),)}, {"sets": ((0, 0),)}, {"edges": ((), (), ())}, {"edges": ((), (), (0.0, 0.0))}],
+    )
+}
 
 SCHEMA = Schema({"age": Number(0, 90), "sex": Category(("f", "m")), "town": Category(("a", "b", "c"))})
 NAMES, EDGES = ("age", "sex", "town"), ((0.0, 30.0, 90.0), (), ())

@@ -125,7 +125,7 @@ class NumberCells:
         marks = low + generator.random(len(cells)) * (high - low)
         leaf = np.clip(np.searchsorted(ends, marks, "right") - 1, self.starts[cells], self.starts[cells + 1] - 1)
         left, right = self.leaves[leaf], self.leaves[leaf + 1]
-        values = left + generator.random(len(cells)) * (right - left)
+        values = np.minimum(left + generator.random(len(cells)) * (right - left), np.nextafter(right, -math.inf))
         if self.number.step is not None:
             values = self.number.lower + self.number.step * np.rint((values - self.number.lower) / self.number.step)
         return np.clip(values, self.number.lower, self.number.upper)

@@ -19,16 +19,16 @@ from discreet.core.grid import Array, Steps
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.spanning_tree import SpanningTree
-from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.synthetic.number_cells import NumberCells, leaf_question
-from discreet.microdata.synthetic.tree_model import Edge, TreeModel, on_simplex
+from discreet.microdata.synthetic.synthetic_table import NoisyTables, SyntheticTable
+from discreet.microdata.synthetic.tree_model import Independence, noise_in
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes, TableDistances, coded_tables_of
 from discreet.questions.tables.domain import MOST_CELLS
 from discreet.releases.ask import ColumnsOf
 from discreet.releases.joint_plan import JointPlan
-from discreet.releases.spread import spread
-from discreet.releases.statistic import RecordsOf, SharedOptions, statistic
+from discreet.releases.spread import CONFIDENCE, spread
+from discreet.releases.statistic import OfTheseData, RecordsOf, statistic
 from discreet.schema.schema import Category, Schema, Text
 from discreet.trust.permit import Permit
 
@@ -36,6 +36,7 @@ BINS = 16
 # Shares of the information that the budget pays for. Set on made-up trees, see benchmarks/tuning_synthetic.py.
 CELLS, COLUMNS, EDGES, PAIRS = 0.1, 0.22, 0.22, 0.46
 TITLE = "synthetic table"
+MOST_ROWS = 2**24  # of a table: much noise may make the number of records look large
 
 
 @statistic(
@@ -48,15 +49,16 @@ def synthesize(
     bins: int = BINS,
     rows: int | None = None,
     random_state: int | None = None,
-    confidence: float = 0.95,
-    **_: Unpack[SharedOptions],
-) -> PublishedTable:
+    confidence: float = CONFIDENCE,
+    **_: Unpack[OfTheseData],
+) -> SyntheticTable:
     """Release a table of made-up records that resembles the data in its columns and in a tree of their pairs.
 
     Numbers are cut into cells by noisy counts: about `bins` with equally many values, and one of its own for each value
     that is frequent. All columns are counted; the pairs that are farthest from independence, as far as they make no
     circle, are chosen and counted; all counts are made to agree; and records are counted out, not drawn: a cell has as
-    many as it should, up to one. A missing value is a value of its own.
+    many as it should, up to one. A missing value is a value of its own. Where nobody holds all records, all pairs are
+    counted, with more noise, and chosen afterwards.
 
     Parameters
     ----------
@@ -71,8 +73,9 @@ def synthesize(
 
     Returns
     -------
-    PublishedTable
-        The records. Nothing else is released.
+    SyntheticTable
+        The records, and the noisy counts that they were made from; its `count` has a standard error. Nothing else is
+        released.
 
     Guarantee
     ---------
@@ -94,16 +97,23 @@ def synthesize(
     of = ColumnsOf(subject.data, subject.data.schema.values(names), budget=subject.budget, key=subject.key)
     check_whole(TITLE, "bins", bins, least=2, most=2**8)
     check_seed(TITLE, random_state)
-    if rows is not None:
-        check_whole(TITLE, "rows", rows, least=1, most=2**31)
+    for number in (rows, of.data.public_size):
+        check_whole(TITLE, "rows", number or 0, least=0, most=MOST_ROWS)
     plan = TreePlan.of(of, int(bins))
     joint = calibrate(JointPlan(plan.parts), of.budget)
     about = TITLE, of.columns, int(bins), rows, random_state
     with of.data.permit(joint.event, TITLE, key=of.key) as permit:
         generator = np.random.default_rng(permit.random_state(random_state))
-        made = permit.artefact(lambda: {"records": _made(permit, of, plan, joint, rows, generator)}, about)
+        made = permit.artefact(lambda: _made(permit, of, plan, joint, rows, generator), about)
     schema = Schema({name: of.schema.columns[name] for name in of.columns})
-    return PublishedTable(name=TITLE, receipt=permit.receipt, confidence=None, schema=schema, records=made["records"])
+    return SyntheticTable(
+        name=TITLE,
+        receipt=permit.receipt,
+        confidence=confidence,
+        schema=schema,
+        records=np.asarray(made["records"]),
+        tables=NoisyTables.of_notes(schema, of.columns, made["tables"]),
+    )
 
 
 def _columns(schema: Schema) -> tuple[str, ...]:
@@ -128,24 +138,37 @@ class TreePlan:
         About how many cells a number has.
     pure : bool
         Whether there is no delta.
+    curated : bool
+        Whether somebody holds all records, and can choose pairs by them.
     """
 
     schema: Schema
     columns: tuple[str, ...]
     bins: int
     pure: bool
+    curated: bool
 
     @classmethod
     def of(cls, of: ColumnsOf, bins: int) -> TreePlan:
         """For these columns; a table of two that would have too many cells is refused."""
-        made = cls(of.schema, of.columns, bins, of.budget.delta == 0)
+        made = cls(of.schema, of.columns, bins, of.budget.delta == 0, of.data.curated)
         sizes = sorted((made.most_cells(name), name) for name in of.columns)
-        if len(sizes) > 1 and sizes[-1][0] * sizes[-2][0] * (len(sizes) - 1) > MOST_CELLS:
+        if len(sizes) > 1 and sizes[-1][0] * sizes[-2][0] * len(made.pairs) > MOST_CELLS:
             obstacle = f"{sizes[-1][1]} and {sizes[-2][1]} have {sizes[-1][0]} x {sizes[-2][0]} cells"
             raise ParameterError(
                 TITLE, obstacle, f"Leave out {sizes[-1][1]}, or list fewer values, or give fewer bins."
             )
         return made
+
+    @cached_property
+    def pairs(self) -> tuple[AxisPlaces, ...]:
+        """All pairs of columns."""
+        return tuple(combinations(range(len(self.columns)), 2))
+
+    @property
+    def chooses(self) -> bool:
+        """Whether pairs are chosen before they are counted."""
+        return self.curated and len(self.columns) > 2
 
     def most_cells(self, name: str) -> int:
         """Of a column, at most."""
@@ -166,19 +189,17 @@ class TreePlan:
     @property
     def parts(self) -> tuple[Any, ...]:
         """The mechanisms at a price of 1: of concentrated privacy, where there is a delta."""
-        edges = len(self.columns) - 1
+        rounds = len(self.columns) - 1
         shares = {"cells": CELLS if self.counted else 0.0, "columns": COLUMNS}
-        shares |= {"edges": EDGES if edges > 1 else 0.0, "pairs": PAIRS if edges else 0.0}
+        shares |= {"edges": EDGES if self.chooses else 0.0, "pairs": PAIRS if rounds else 0.0}
         whole = sum(shares.values())
         shares = {name: share / whole for name, share in shares.items()}
         leaves = [self._noise(shares["cells"] / len(self.counted))] * len(self.counted) if self.counted else []
         parts: list[Any] = [*leaves, self._noise(shares["columns"])]
-        if edges > 1:
-            price = math.sqrt(8 * shares["edges"] * edges) if not self.pure else shares["edges"]
-            parts.append(SpanningTree(price, nodes=edges + 1))
-        if edges:
-            parts.append(self._noise(shares["pairs"]))
-        return tuple(parts)
+        if self.chooses:
+            price = shares["edges"] if self.pure else math.sqrt(8 * shares["edges"] * rounds)
+            parts.append(SpanningTree(price, nodes=rounds + 1))
+        return (*parts, self._noise(shares["pairs"])) if rounds else tuple(parts)
 
     def _noise(self, share: float) -> Gaussian | Laplace:
         return Laplace(1 / share) if self.pure else Gaussian(1 / math.sqrt(2 * share))
@@ -190,7 +211,7 @@ class TreePlan:
 
 def _made(
     permit: Permit, of: ColumnsOf, plan: TreePlan, joint: JointPlan, rows: int | None, generator: np.random.Generator
-) -> Array:
+) -> dict[str, Any]:
     """All releases, and the records that are counted out of them."""
     mechanisms = iter(joint.mechanisms)
     cells: dict[str, NumberCells] = {name: one for name, one in plan.numbers.items() if one is not None}
@@ -203,12 +224,15 @@ def _made(
     singles: tuple[AxisPlaces, ...] = tuple((place,) for place in range(len(of.columns)))
     ones, one = asker.counts(singles, next(mechanisms))
     total = _total(ones, of.data.public_size)
-    chosen = asker.edges(ones, total, [*mechanisms])
+    expected = Independence.of(ones, total)
+    chosen = plan.pairs
+    if plan.chooses:
+        chosen = asker.edges(expected, next(mechanisms), joint.mechanisms[-1])
     pairs, two = asker.counts(chosen, joint.mechanisms[-1]) if chosen else ([], 1.0)
-    tables: Mapping[Edge, Array] = {(a, b): table for (a, b), table in zip(chosen, pairs, strict=True)}
-    model = TreeModel.fused(ones, one, tables, two, total)
-    codes = model.counted_out(round(total) if rows is None else rows, generator)
-    return _decoded(of, asker.codes, cells, codes, generator)
+    kept = expected.farthest(dict(zip(chosen, pairs, strict=True)), two)
+    tables = NoisyTables(asker.codes, tuple(ones), kept, one, two, total)
+    codes = tables.model.counted_out(round(total) if rows is None else rows, generator)
+    return {"records": _decoded(of, asker.codes, cells, codes, generator), "tables": tables.to_notes()}
 
 
 @dataclass(frozen=True)
@@ -229,20 +253,14 @@ class _Tables:
         stddev = spread(self.of.data, question, noise).stddev
         return [table.reshape(size) for table, size in zip(tables, sizes, strict=True)], stddev
 
-    def edges(self, ones: list[Array], total: float, mechanisms: list[Any]) -> tuple[AxisPlaces, ...]:
-        """The pairs whose tables are counted: a spanning tree of those that are farthest from independence.
-
-        Of the distance of a pair, what its noise will add to it is taken off: a table of many cells is hardly worth it.
-        """
-        pairs: tuple[AxisPlaces, ...] = tuple(combinations(range(len(ones)), 2))
-        if len(pairs) < 2:
-            return pairs
-        chooser, noise = mechanisms
-        margins = [on_simplex(own, total) for own in ones]
-        expected = [np.outer(margins[a], margins[b]).ravel() / total for a, b in pairs]
-        stddev = spread(self.of.data, self._question(pairs[: len(ones) - 1]), noise).stddev
-        penalties = math.sqrt(2 / math.pi) * stddev * np.array([len(own) for own in expected])
-        question = TableDistances(self.codes, pairs, np.concatenate(expected), np.ones(len(pairs)), penalties)
+    def edges(self, expected: Independence, chooser: Any, noise: Any) -> tuple[AxisPlaces, ...]:
+        """The pairs whose tables are counted: a spanning tree of those that are farthest from independence."""
+        pairs: tuple[AxisPlaces, ...] = tuple(combinations(range(len(self.codes.columns)), 2))
+        stddev = spread(self.of.data, self._question(pairs[: len(self.codes.columns) - 1]), noise).stddev
+        tables = [expected.table(pair) for pair in pairs]
+        penalties = np.array([noise_in(table, stddev) for table in tables])
+        flat = np.concatenate([table.ravel() for table in tables])
+        question = TableDistances(self.codes, pairs, flat, np.ones(len(pairs)), penalties)
         found: Steps = self.permit.ask(question, chooser)
         return tuple((int(a), int(b)) for a, b in found)
 
@@ -255,7 +273,7 @@ def _total(ones: list[Array], known: int | None) -> float:
     if known is not None:
         return max(float(known), 1.0)
     weights = np.array([1 / len(own) for own in ones])
-    return max(float(weights @ [own.sum() for own in ones] / weights.sum()), 1.0)
+    return float(np.clip(weights @ [own.sum() for own in ones] / weights.sum(), 1.0, MOST_ROWS))
 
 
 def _decoded(

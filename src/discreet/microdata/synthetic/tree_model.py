@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from discreet.core.grid import Array, Steps
 
 Edge = tuple[int, int]
-ROUNDS = 30  # of fitting a table to both of its margins
+ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to both of its margins, and when that is done
 CLEAR = 3.0  # deviations that tell missing values from none
 LEAST = 1e-9  # of a share, so that no conditional share is undefined
 
@@ -30,6 +31,53 @@ def on_simplex(values: Array, total: float) -> Array:
     return np.maximum(values - over[last], 0.0)
 
 
+def noise_in(table: Array, stddev: float) -> float:
+    """What noise of this deviation adds to the distance of a table from another, on average."""
+    return math.sqrt(2 / math.pi) * stddev * table.size
+
+
+@dataclass(frozen=True)
+class Independence:
+    """What tables would be, were all columns independent of one another.
+
+    Parameters
+    ----------
+    margins : tuple of arrays
+        How many records are in each cell of each column.
+    total : float
+        The number of records.
+    """
+
+    margins: tuple[Array, ...]
+    total: float
+
+    @classmethod
+    def of(cls, ones: Sequence[Array], total: float) -> Independence:
+        """From noisy counts of columns."""
+        return cls(tuple(on_simplex(own, total) for own in ones), total)
+
+    def table(self, pair: tuple[int, ...]) -> Array:
+        """The table of two columns."""
+        first, second = pair
+        return np.outer(self.margins[first], self.margins[second]) / self.total
+
+    def farthest(self, tables: Mapping[tuple[int, ...], Array], stddev: float) -> dict[Edge, Array]:
+        """Those of these noisy tables that are farthest from independence, as far as they make no circle.
+
+        Of a distance, what noise adds to it is taken off: a table of many cells is hardly worth it.
+        """
+        scores = {
+            pair: np.abs(table - self.table(pair)).sum() - noise_in(table, stddev) for pair, table in tables.items()
+        }
+        parts, found = list(range(len(self.margins))), {}
+        for pair in sorted(scores, key=lambda pair: -scores[pair]):
+            first, second = pair
+            if parts[first] != parts[second]:
+                found[first, second] = tables[pair]
+                parts = [parts[first] if part == parts[second] else part for part in parts]
+        return found
+
+
 @dataclass(frozen=True)
 class TreeModel:
     """The distribution of records whose columns depend on one another along the edges of a tree alone.
@@ -38,15 +86,17 @@ class TreeModel:
     ----------
     margins : tuple of arrays
         How many records are in each cell of each column.
-    tables : mapping of (first, second) to array
-        The same for the pairs of columns that are edges; their sums are the margins.
+    pairs : mapping of (first, second) to array
+        Noisy counts of the pairs of columns that are edges.
     """
 
     margins: tuple[Array, ...]
-    tables: Mapping[Edge, Array]
+    pairs: Mapping[Edge, Array]
 
     @classmethod
-    def fused(cls, ones: list[Array], one: float, pairs: Mapping[Edge, Array], two: float, total: float) -> TreeModel:
+    def fused(
+        cls, ones: Sequence[Array], one: float, pairs: Mapping[Edge, Array], two: float, total: float
+    ) -> TreeModel:
         """From noisy counts of columns and of pairs, by least squares.
 
         A column is estimated by the mean of its own counts and of the sums of its tables, each weighted by the inverse
@@ -55,7 +105,7 @@ class TreeModel:
 
         Parameters
         ----------
-        ones, pairs : list of arrays, mapping of (first, second) to array
+        ones, pairs : sequence of arrays, mapping of (first, second) to array
             The noisy counts.
         one, two : float
             The deviation of the noise of either.
@@ -72,8 +122,17 @@ class TreeModel:
             _positive(on_simplex(_pruned(own / weight, weight), total), total)
             for own, weight in zip(known, weights, strict=True)
         )
-        tables = {(a, b): _fitted(table, margins[a], margins[b], total) for (a, b), table in pairs.items()}
-        return cls(margins, tables)
+        return cls(margins, pairs)
+
+    @cached_property
+    def tables(self) -> Mapping[Edge, Array]:
+        """How many records are in each cell of each pair that is an edge; their sums are the margins."""
+        return {edge: self.fitted(edge) for edge in self.pairs}
+
+    def fitted(self, edge: Edge) -> Array:
+        """One of these tables."""
+        first, second = edge
+        return _fitted(self.pairs[edge], self.margins[first], self.margins[second])
 
     def table(self, first: int, second: int) -> Array | None:
         """The table of two columns, in this order, if they are an edge."""
@@ -94,7 +153,7 @@ class TreeModel:
                     continue
                 seen.add(column)
                 found.append((column, parent))
-                ends = [(b, a) for a, b in self.tables if a == column] + [(a, b) for a, b in self.tables if b == column]
+                ends = [(b, a) for a, b in self.pairs if a == column] + [(a, b) for a, b in self.pairs if b == column]
                 waiting += sorted((other, own) for other, own in ends if other not in seen)
         return found
 
@@ -153,12 +212,16 @@ def _positive(margin: Array, total: float) -> Array:
     return np.asarray(more * (total / more.sum()))
 
 
-def _fitted(table: Array, first: Array, second: Array, total: float) -> Array:
+def _fitted(table: Array, first: Array, second: Array) -> Array:
     """A table that agrees with both margins and has no negative count."""
+    total = float(first.sum())
     table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
     table = table + ((second - table.sum(axis=0)) / table.shape[0])[None, :]
     table = on_simplex(table, total) + LEAST * total / table.size
     for _ in range(ROUNDS):
         table = table * (first / table.sum(axis=1))[:, None]
-        table = table * (second / table.sum(axis=0))[None, :]
+        factors = second / table.sum(axis=0)
+        table = table * factors[None, :]
+        if np.abs(factors - 1).max() < CLOSE:
+            break
     return table
