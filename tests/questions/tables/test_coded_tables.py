@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_units_of_several_rows_move_them_farther() -> None:
 @pytest.mark.parametrize(
     ("sets", "edges"), [(((3,),), EDGES), (((0, 0),), EDGES), (((),), EDGES), ((), EDGES), (SETS, ((), (), ()))]
 )
-def test_columns_that_are_not_there_and_numbers_without_edges_are_refused(sets: tuple, edges: tuple) -> None:
+def test_columns_that_are_not_there_and_numbers_without_edges_are_refused(sets: Any, edges: Any) -> None:
     with pytest.raises(ParameterError):
         coded_tables_of(SCHEMA, NAMES, edges, sets, "l2")
 
