@@ -6,6 +6,7 @@ from .core.neighbors import Neighbors as Neighbors
 from .core.neighbors import Unit as Unit
 from .core.progress_bar import ProgressBar as ProgressBar
 from .ledger.sqlite_ledger import SqliteLedger as SqliteLedger
+from .microdata.synthetic.synthesize import synthesize as synthesize
 from .query.federation_file import read_federation as read_federation
 from .query.forecast.plan import plan as plan
 from .query.report import profile as profile

@@ -150,7 +150,7 @@ def statistics() -> list[Any]:
     """
     return [
         function
-        for module in modules("statistics")
+        for module in (*modules("statistics"), *modules("microdata"))
         for name, function in vars(module).items()
         if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
         if {"data", "epsilon"} <= set(inspect.signature(function).parameters)

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import KeyReused, ParameterError
+from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, ParameterError, UncommittedCharge
 from discreet.core.events import Repeated, written
 from discreet.core.neighbors import Neighbors
+from discreet.ledger import book
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.columns.total import count_of
@@ -97,6 +99,56 @@ def test_of_a_large_one_the_ledger_keeps_a_digest_and_a_retry_is_told_where_it_i
     ):
         permit.artefact(lambda: large, "model")
     assert digest != KeptArtefact.of({"weights": np.ones(10**6)}).digest
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_large_one_is_kept_beside_the_ledger_and_given_again_to_the_last_byte(tmp_path: Path, durable: bool) -> None:
+    large = {"rows": np.random.default_rng(1).normal(size=2**18)}
+    ledger = data_at(tmp_path).ledger if durable else MemoryLedger(Budget(10.0))
+    for _ in range(2):
+        data = PrivateData.of(np.ones((100, 1)), SCHEMA, ledger)
+        with data.permit(Repeated(NOISE.event, 3), "table", key="monday") as permit:
+            found = permit.artefact(lambda: (counts(permit), large)[1], "table")
+        assert found["rows"].tobytes() == large["rows"].tobytes()
+    assert permit.receipt.replayed
+
+
+def test_what_was_kept_is_checked_and_what_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    data, large = data_at(tmp_path), {"rows": np.zeros(2**18)}
+
+    def asked() -> Any:
+        with data.permit(Repeated(NOISE.event, 3), "table", key="monday") as permit:
+            return permit.artefact(lambda: (counts(permit), large)[1], "table")
+
+    asked()
+    (kept,) = next(tmp_path.glob("*.kept")).iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+    data.ledger.verify()  # type: ignore[attr-defined]
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-1])
+    for look in (asked, data.ledger.verify):  # type: ignore[attr-defined]
+        with pytest.raises(LedgerBroken, match="it is not what was kept under its digest"):
+            look()
+    kept.unlink()
+    with pytest.raises(KeyReused, match="too large for the ledger"):
+        asked()
+
+
+def test_a_full_disk_hands_nothing_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, large = data_at(tmp_path), {"rows": np.zeros(2**18)}
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(book, "replace_own", full)
+    with (
+        pytest.raises(LedgerError, match=r"cannot be written.*No space left"),
+        data.permit(Repeated(NOISE.event, 3), "table", key="monday") as permit,
+    ):
+        permit.artefact(lambda: (counts(permit), large)[1], "table")
+    monkeypatch.undo()
+    with pytest.raises(UncommittedCharge), data.permit(Repeated(NOISE.event, 3), "table", key="monday"):
+        pass
 
 
 def test_a_failure_while_it_is_made_commits_nothing_and_keeps_the_charge(tmp_path: Path) -> None:

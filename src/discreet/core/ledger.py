@@ -198,6 +198,12 @@ class Ledger(Protocol):
     def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
         """Record the result durably, with what its receipt states; only what this returns may be handed out."""
 
+    def keep(self, data: bytes) -> None:
+        """Keep what is too large for a result, durably, before the result is committed that has its SHA-256 digest."""
+
+    def kept(self, digest: str) -> bytes | None:
+        """What was kept under a digest, None where there is nothing; what was changed since is refused."""
+
     def fail(self, reservation: Reservation, asked: str) -> None:
         """Record that the records could not be read and nothing was released.
 

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, UncommittedCharge
@@ -16,6 +17,7 @@ from discreet.core.ledger import Committed, Entry
 from discreet.ledger.anchor import Anchor, AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, canonical, day, entry, sealed
 from discreet.ledger.ledger_file import LedgerFile, found, insert, links, transaction
+from discreet.ledger.own_file import replace_own
 
 
 def request_digest(event: Event, request: bytes | str, analyst: str | None) -> str:
@@ -170,6 +172,24 @@ class Book:
             dangling = self.chain.dangling
             return tuple(entry(link, link.key not in dangling) for link in links(db, 0) if link.kind == "reserve")
 
+    def keep(self, data: bytes) -> None:
+        """Keep what is too large for a result, which names it by its digest, in a folder beside the file."""
+        with self.file.told():
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            replace_own(self._folder / result_digest(data), data)
+
+    def kept(self, digest: str) -> bytes | None:
+        """What was kept under a digest, None where it is gone."""
+        try:
+            data = (self._folder / digest).read_bytes()
+        except OSError:
+            return None
+        return _whole(digest, data)
+
+    @property
+    def _folder(self) -> Path:
+        return self.file.beside(".kept")
+
     def verify(self, expected_head: str | None = None) -> Verified:
         """Check everything again from the first entry on, every price and every stored result too."""
         with self.file.reading() as db:
@@ -182,6 +202,8 @@ class Book:
             for link in links(db, 0):
                 again.follow(link)
             _check_results(db)
+            for path in self._folder.glob("[0-9a-f]*"):
+                _whole(path.name, path.read_bytes())
             if expected_head is not None:
                 expect(db, expected_head)
             return Verified(again.number + 1, len(again.dangling), again.head)
@@ -231,6 +253,14 @@ def checked(commit: ChainEntry, result: bytes | None) -> bytes:
             entry=commit.number,
         )
     return result
+
+
+def _whole(digest: str, data: bytes) -> bytes:
+    """What was kept, if it has this digest still."""
+    if result_digest(data) != digest:
+        obstacle = "it is not what was kept under its digest"
+        raise LedgerBroken(f"kept result {digest[:12]}...", obstacle, "Restore the newest intact copy.", digest=digest)
+    return data
 
 
 def _rolled_back(obstacle: str) -> LedgerBroken:

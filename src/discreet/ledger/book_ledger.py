@@ -115,6 +115,14 @@ class BookLedger(LedgerView):
             page.store(link, result)
             return Committed(link.key, link.number, link.hash, day(at), result, False, said.get("stated"))
 
+    def keep(self, data: bytes) -> None:
+        """Keep what is too large for a result, durably; the result names it by its digest. See `core.ledger.Ledger`."""
+        self._book.keep(data)
+
+    def kept(self, digest: str) -> bytes | None:
+        """What was kept under a digest, None where it is gone; `LedgerBroken`, if it was changed."""
+        return self._book.kept(digest)
+
     def fail(self, reservation: Reservation, asked: str) -> None:
         """Record that the records could not be read and nothing was released; see `core.ledger.Ledger`."""
         name = f"fail {reservation.key}"

@@ -53,7 +53,7 @@ class LedgerFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A consistent view, beside whoever writes."""
-        with self._mutex, self._told():
+        with self._mutex, self.told():
             try:
                 with transaction(self._connection(reading=True), "deferred") as db:
                     yield db
@@ -65,7 +65,7 @@ class LedgerFile:
     def locked(self) -> Iterator[sqlite3.Connection]:
         """Hold the lock among all processes, for a `transaction` and what must follow it before another one."""
         self._present()
-        with self._mutex, self._told(), locked(self.beside(".lock")):
+        with self._mutex, self.told(), locked(self.beside(".lock")):
             yield self._connection()
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class LedgerFile:
 
     def create(self, first: ChainEntry) -> None:
         """Make a ledger with one entry where there is no file."""
-        with self._told():
+        with self.told():
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             try:
                 with _closing(self._connected(self.path, new=True)) as db, transaction(db):
@@ -168,7 +168,7 @@ class LedgerFile:
             )
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def told(self) -> Iterator[None]:
         """Say in the ledger's words what SQLite or the system could not do, and start afresh next time."""
         try:
             yield

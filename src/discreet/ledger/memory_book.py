@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.core.errors import LedgerError
-from discreet.core.held import Forks, Held, unheld
+from discreet.core.held import Forks, Held, exclusive, unheld
 from discreet.core.ledger import Entry
 from discreet.ledger.chain import Chain, ChainEntry, entry, sealed
 
@@ -47,6 +48,7 @@ class MemoryBook(Held):
         self.chain = Chain()
         self._page = MemoryPage(self.chain, {}, {})
         self._page.add("open", "", **fields)
+        self._kept: dict[str, bytes] = {}
 
     def forked(self) -> LedgerError:
         """The refusal of a fork of the process that opened it."""
@@ -67,6 +69,16 @@ class MemoryBook(Held):
         """Hold the lock to decide on one entry and add it."""
         with self.reading():
             yield self._page
+
+    @exclusive
+    def keep(self, data: bytes) -> None:
+        """Keep what is too large for a result, which names it by its digest."""
+        self._kept[hashlib.sha256(data).hexdigest()] = data
+
+    def kept(self, digest: str) -> bytes | None:
+        """What was kept under a digest."""
+        with self.reading():
+            return self._kept.get(digest)
 
     def entries(self) -> tuple[Entry, ...]:
         with self.reading():

@@ -21,7 +21,8 @@ class SqliteLedger(BookLedger, FileView):
     """A ledger that outlives the process, shared by all that open its file.
 
     `create` opens an account, once; `open` uses it, ever after. Beside the file lie `.head`, the newest head, and
-    `.lock`, the queue of writers; the file itself, its `-wal` and its `.head` belong together in every backup.
+    `.lock`, the queue of writers, and `.kept`, a folder of results that are too large for the file, such as tables; the
+    file itself, its `-wal`, its `.head` and its `.kept` belong together in every backup.
 
     Guarantee
     ---------

@@ -22,6 +22,7 @@ from .selection.exponential import PermuteAndFlip as PermuteAndFlip
 from .selection.exponential import TopK as TopK
 from .selection.key_selection import KeySelection as KeySelection
 from .selection.randomized_response import RandomizedResponse as RandomizedResponse
+from .selection.spanning_tree import SpanningTree as SpanningTree
 from .stable.propose_test_release import ProposeTestRelease as ProposeTestRelease
 from .vectors.bingham import Bingham as Bingham
 from .vectors.johnson_lindenstrauss import JohnsonLindenstrauss as JohnsonLindenstrauss

@@ -28,6 +28,7 @@
 
     [columns.town]
     kind = "text"                   # values are named only if many records share them
+    role = "quasi-identifier"       # or "identifying", "sensitive", "other"; "other" where it is left out
 
 A column that the file does not mention is never read. `federation_file` adds a table of its own.
 """
@@ -36,13 +37,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.schema.dates import Date, Datetime
+from discreet.schema.roles import ROLES, Roles
 from discreet.schema.schema import Boolean, Category, Column, Number, Schema, Text
 
 KEYS: dict[str, tuple[str, ...]] = {
@@ -73,11 +75,14 @@ class SchemaFile:
         Which tables must look alike.
     unit : Unit
         Whose presence is hidden.
+    roles : Roles
+        What its columns are to somebody who wants to recognise people: for tables that are given away.
     """
 
     schema: Schema
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     unit: Unit = RECORD
+    roles: Roles = field(default_factory=Roles)
 
 
 def read_schema(path: str | Path) -> SchemaFile:
@@ -110,6 +115,13 @@ def parsed(text: str, where: str = "schema") -> SchemaFile:
         Schema({name: _column(entry, f"{where}, column {name!r}") for name, entry in columns.items()}),
         _neighbors(document.get("neighbors", Neighbors.ADD_REMOVE.value), where),
         _unit(document.get("unit", {}), f"{where}, unit"),
+        Roles(
+            {
+                name: _role(entry["role"], f"{where}, column {name!r}")
+                for name, entry in columns.items()
+                if "role" in entry
+            }
+        ),
     )
 
 
@@ -129,7 +141,7 @@ def _column(entry: Any, where: str) -> Column:
         raise SchemaError(where, "it is not filled in: its kind is missing", f"{KINDS} Or delete the column's table.")
     if not isinstance(kind, str) or kind not in KEYS:
         raise SchemaError(where, f"no kind of column is called {kind!r}", KINDS)
-    _known(entry, ("kind", *KEYS[kind], *OPTIONAL.get(kind, ())), where)
+    _known(entry, ("kind", "role", *KEYS[kind], *OPTIONAL.get(kind, ())), where)
     missing = [key for key in KEYS[kind] if key not in entry]
     if missing:
         remedy = f"Give {' and '.join(KEYS[kind])}, from what you know without the data."
@@ -155,6 +167,12 @@ def _filled(kind: str, entry: Mapping[str, Any], where: str) -> Column:
             return Category(_values(entry["values"], where))
         case _:
             return Text()
+
+
+def _role(role: Any, where: str) -> str:
+    if role not in ROLES:
+        raise SchemaError(where, f"no role is called {role!r:.40}", f"Roles are {', '.join(ROLES)}.")
+    return str(role)
 
 
 def _bound(entry: Mapping[str, Any], key: str, where: str) -> float:

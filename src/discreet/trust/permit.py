@@ -22,7 +22,7 @@ from discreet.core.receipt import Participants, Receipt, stated
 from discreet.questions.question import Question
 from discreet.schema.schema import Schema
 from discreet.trust.grant import Grant
-from discreet.trust.stored import Artefact, KeptArtefact, Stored
+from discreet.trust.stored import Artefact, KeptArtefact, Stored, text_of_artefact
 from discreet.trust.trust_model import Promise, TrustModel, check_columns
 
 Release = TypeVar("Release")
@@ -189,8 +189,9 @@ class Permit(Held):
     def artefact(self, make: Callable[[], Artefact], about: Any, where: str | None = None) -> Artefact:
         """What the plan is for, made from releases, and stored in their place.
 
-        A retry with the key of a committed plan is given the artefact, and `make` is not called. An artefact that is
-        too large for a ledger is stored as a digest, and a retry raises an error that says where it is kept.
+        A retry with the key of a committed plan is given the artefact, and `make` is not called. One that is too large
+        for an entry is kept beside the ledger under its digest. Where its owner keeps it, the ledger has the digest
+        alone, and a retry raises an error that says where it is.
 
         Parameters
         ----------
@@ -220,13 +221,16 @@ class Permit(Held):
             kept = self._stored.artefact
             if kept is None or asked is None or kept.asked != asked:
                 raise self._another()
-            return kept.given(self._purpose, self._charge.key)
+            apart = None if kept.values is not None or kept.where is not None else self._ledger.kept(kept.digest)
+            return kept.given(self._purpose, self._charge.key, apart)
         self._storing = False
         try:
             made = make()
         finally:
             self._storing = self._keyed
         self._made.artefact = KeptArtefact.of(made, asked, where)
+        if self._keyed and self._made.artefact.values is None and where is None:
+            self._ledger.keep(text_of_artefact(made).encode())
         return made
 
     def _note_participants(self) -> None:

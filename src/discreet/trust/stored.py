@@ -16,7 +16,7 @@ from discreet.core.errors import KeyReused, ParameterError
 from discreet.core.held import unheld
 
 Artefact = Mapping[str, Any]
-MOST = 2**20  # bytes of an artefact that a ledger keeps; of a larger one it keeps the digest
+MOST = 2**20  # bytes of an artefact that is in a ledger's entry; of a larger one the entry has the digest
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,15 @@ class KeptArtefact:
     @classmethod
     def of(cls, artefact: Artefact, asked: str | None = None, where: str | None = None) -> KeptArtefact:
         """Keep an artefact, or its digest where it is too large."""
-        values = {name: _encoded(value) for name, value in artefact.items()}
-        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-        return cls(values if len(text) <= MOST else None, asked, sha256(text.encode()).hexdigest(), where)
+        text = text_of_artefact(artefact)
+        values = json.loads(text) if len(text) <= MOST else None
+        return cls(values, asked, sha256(text.encode()).hexdigest(), where)
 
-    def given(self, purpose: str, key: str) -> Artefact:
-        """The artefact, if it is here."""
-        if self.values is not None:
-            return {name: _decoded(value) for name, value in self.values.items()}
+    def given(self, purpose: str, key: str, kept: bytes | None = None) -> Artefact:
+        """The artefact, if it is here or was kept apart."""
+        values = self.values if kept is None else json.loads(kept)
+        if values is not None:
+            return {name: _decoded(value) for name, value in values.items()}
         place = f"it was written to {self.where}" if self.where else "its owner has it"
         raise KeyReused(
             purpose,
@@ -50,6 +51,11 @@ class KeptArtefact:
             digest=self.digest,
             where=self.where,
         )
+
+
+def text_of_artefact(artefact: Artefact) -> str:
+    """An artefact as it is written, of which the digest is."""
+    return json.dumps({name: _encoded(one) for name, one in artefact.items()}, sort_keys=True, separators=(",", ":"))
 
 
 @unheld("part")

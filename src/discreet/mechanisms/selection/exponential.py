@@ -40,18 +40,18 @@ def winner(answer: Answer, bits: Bits, epsilon: float, contest: Callable[[Bits, 
 
     The noise is real on any grid of scores: there are no ties.
     """
-    multiplier = _multiplier(answer, epsilon)
+    multiplier = noise_multiplier(answer, epsilon)
     answer = answer.coarsened(multiplier, "linf")
     return contest(bits, below_best(answer), answer.scale(multiplier, "linf"))
 
 
-def _multiplier(answer: Answer, epsilon: float) -> Fraction:
+def noise_multiplier(answer: Answer, epsilon: float) -> Fraction:
     """The noise scale in units of the sensitivity: half as much where nobody can lower a score."""
     return (1 if answer.monotone else 2) / Fraction(epsilon)
 
 
 @dataclass(frozen=True)
-class _ScoreChoice(CheckedParameters):
+class ScoreChoice(CheckedParameters):
     """What choices of a high score share: an epsilon."""
 
     epsilon: float = 1.0
@@ -62,7 +62,7 @@ class _ScoreChoice(CheckedParameters):
 
 
 @dataclass(frozen=True)
-class Exponential(_ScoreChoice):
+class Exponential(ScoreChoice):
     """Release the index of a high score: P(i) is proportional to exp(epsilon score_i / (2 sensitivity)).
 
     Drawn exactly, as the argument of the maximum of the scores with Gumbel noise. Where nobody can lower a score (see
@@ -110,7 +110,7 @@ def _loss(epsilon: float) -> RenyiLoss:
 
 
 @dataclass(frozen=True)
-class PermuteAndFlip(_ScoreChoice):
+class PermuteAndFlip(ScoreChoice):
     """Release the index of the largest score after adding exponential noise to each.
 
     Permute-and-flip (McKenna and Sheldon 2020) in the form of Ding et al. 2021: visiting candidates in random order and
@@ -149,7 +149,7 @@ class PermuteAndFlip(_ScoreChoice):
 
 
 @dataclass(frozen=True)
-class NoisyMax(_ScoreChoice):
+class NoisyMax(ScoreChoice):
     """Release the index of the largest score after adding Laplace noise to each; the noisy score stays secret.
 
     Scale 2 sensitivity / epsilon, or half of it where nobody can lower a score (see `Answer.monotone`). The noise is
@@ -187,7 +187,7 @@ class NoisyMax(_ScoreChoice):
 
 
 @dataclass(frozen=True)
-class TopK(_ScoreChoice):
+class TopK(ScoreChoice):
     """Release the indices of `count` high scores: the exponential mechanism, repeatedly on those that are left.
 
     One draw of Gumbel noise per score and its `count` largest sums have the same law (Durfee and Rogers 2019).
@@ -225,7 +225,7 @@ class TopK(_ScoreChoice):
             raise ParameterError(
                 "TopK", f"count is {self.count} and there are {answer.size} scores", "Ask for fewer.", count=self.count
             )
-        multiplier = _multiplier(answer, self.epsilon / self.count)
+        multiplier = noise_multiplier(answer, self.epsilon / self.count)
         answer = answer.coarsened(multiplier, "linf")
         scores, chosen = below_best(answer), []
         for _ in range(self.count):

@@ -1,0 +1,1 @@
+"""What changes records and gives them away: without a promise."""

@@ -1,0 +1,1 @@
+"""Records that are made up from noisy counts."""

@@ -1,0 +1,133 @@
+"""Synthetic tables: what they keep of the data, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting.accountant import delta as delta_of
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, ParameterError, SchemaError
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.microdata.published_table import PublishedTable
+from discreet.microdata.synthetic.synthesize import synthesize
+from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.dates import Date
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.trust.private_data import PrivateData
+from tests.statistics.trial import StatisticTrial
+
+TRIAL = StatisticTrial({"columns": ("x", "kind"), "bins": 4})
+
+SCHEMA = Schema(
+    {
+        "age": Number(0, 100, step=1),
+        "income": Number(0.0, 1e6),
+        "sex": Category(("f", "m")),
+        "ill": Category(("no", "yes")),
+        "seen": Date("2020-01-01", "2024-12-31"),
+    }
+)
+
+
+def people(n: int = 20_000) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    age = rng.integers(18, 90, n).astype(float)
+    income = np.where(rng.random(n) < 0.4, 0.0, rng.exponential(40_000, n))
+    ill = np.where(rng.random(n) < age / 120, "yes", "no")
+    seen = np.datetime64("2020-01-01") + rng.integers(0, 1800, n)
+    sex = rng.choice(["f", "m"], n).astype(object)
+    sex[rng.random(n) < 0.1] = None
+    return {"age": age, "income": income, "sex": sex.tolist(), "ill": ill.tolist(), "seen": seen}
+
+
+PEOPLE = people()
+
+
+def made(seed: int, price: float = 2.0, delta: float = 1e-6, **options: Any) -> PublishedTable:
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(price, delta), bits=DeterministicBits(seed))
+    return synthesize(data, epsilon=price, delta=delta, random_state=seed, **options)
+
+
+def test_columns_and_a_dependence_are_kept_and_missing_values_stay_missing() -> None:
+    table = made(1)
+    assert abs(len(table) - 20_000) < 600
+    assert np.mean(table["income"] == 0) == pytest.approx(0.4, abs=0.03)
+    assert np.median(table["age"]) == pytest.approx(53, abs=3)
+    old, young = table["ill"][table["age"] > 75] == "yes", table["ill"][table["age"] < 35] == "yes"
+    assert old.mean() - young.mean() > 0.3  # 0.45 in the data
+    assert np.mean([value is None for value in table["sex"]]) == pytest.approx(0.1, abs=0.03)
+    assert not any(value is None for value in table["ill"])
+    assert np.datetime64("2020-01-01") <= table["seen"].min()
+
+
+def test_cells_are_counted_out_and_not_drawn() -> None:
+    """As many as there should be, up to one for each group of the column before: 20,000 draws would miss by 70."""
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(1e5, 1e-6), bits=DeterministicBits(3))
+    table = synthesize(data, ["sex", "ill"], epsilon=1e5, delta=1e-6, rows=20_000, random_state=1)
+    exact = sum(value == "yes" for value in PEOPLE["ill"])
+    assert abs(int((table["ill"] == "yes").sum()) - exact) <= 4
+
+
+def test_the_price_is_the_one_that_was_asked_for() -> None:
+    for price, delta in ((1.0, 1e-6), (1.0, 0.0)):
+        receipt = made(5, price, delta).receipt
+        assert receipt.epsilon == pytest.approx(price, rel=1e-3)
+        assert delta_of(receipt.event, price) <= delta + 1e-12
+
+
+def test_one_column_or_two_and_fixed_rows_and_pure_prices_will_do() -> None:
+    for columns in (["age"], ["sex", "ill"], ["income", "seen"]):
+        for delta in (0.0, 1e-6):
+            table = made(7, delta=delta, columns=columns, rows=50)
+            assert [len(table), list(table.schema.columns)] == [50, columns]
+
+
+def test_the_same_key_gives_the_same_records() -> None:
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(2.0, 1e-6))
+    first, again = (synthesize(data, epsilon=2.0, delta=1e-6, key="table") for _ in range(2))
+    assert first.records.tobytes() == again.records.tobytes()
+    assert again.receipt.replayed
+    with pytest.raises(BudgetExceeded):
+        synthesize(data, epsilon=0.5, delta=0.0)
+
+
+def test_people_with_several_rows_pay_for_all_of_them_in_noise() -> None:
+    unit = Unit("user", "who", 3)
+    rows = {"who": np.repeat(np.arange(4000), 3).astype(str), "ill": ["no", "no", "yes"] * 4000, "sex": ["f"] * 12_000}
+    schema = Schema({"ill": Category(("no", "yes")), "sex": Category(("f", "m"))})
+    data = PrivateData.of(rows, schema, Budget(2.0, 1e-6), unit=unit)
+    table = synthesize(data, epsilon=2.0, delta=1e-6)
+    assert np.mean(table["ill"] == "yes") == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_where_n_is_public_there_are_so_many_records() -> None:
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(1.0, 1e-6), neighbors=Neighbors.REPLACE)
+    assert len(synthesize(data, ["sex", "ill"], epsilon=1.0, delta=1e-6)) == 20_000
+
+
+def test_rows_are_in_no_order_and_a_unique_record_is_hardly_ever_in_the_table() -> None:
+    """Of 200 tables, records that were unique come back as often as those of nobody do."""
+    schema = Schema({name: Category(tuple("abcdefgh")) for name in "xyz"})
+    rows = {name: ["a"] * 999 + ["h"] for name in "xyz"}
+    there = [0, 0]
+    for seed in range(60):
+        for place, values in enumerate((rows, {name: own[:-1] for name, own in rows.items()})):
+            data = PrivateData.of(values, schema, Budget(0.5, 1e-6), bits=DeterministicBits(seed))
+            table = synthesize(data, epsilon=0.5, delta=1e-6, random_state=seed)
+            there[place] += bool(((table["x"] == "h") & (table["y"] == "h") & (table["z"] == "h")).any())
+    assert abs(there[0] - there[1]) <= 20
+
+
+def test_what_cannot_be_made_is_refused_before_a_charge() -> None:
+    wide = Schema({name: Category(tuple(map(str, range(3000)))) for name in "ab"})
+    data = PrivateData.of({"a": ["1"], "b": ["1"]}, wide, Budget(1.0, 1e-6))
+    with pytest.raises(ParameterError, match=r"b and a have 3001 x 3001 cells.*Leave out b"):
+        synthesize(data, epsilon=1.0, delta=1e-6)
+    texts = PrivateData.of({"a": ["1"]}, {"a": Text()}, Budget(1.0, 1e-6))
+    with pytest.raises(SchemaError, match=r"all columns are text.*buy_categories"):
+        synthesize(texts, epsilon=1.0, delta=1e-6)
+    for one in (data, texts):
+        assert not one.ledger.entries()

@@ -1,0 +1,73 @@
+"""Fused tables: they agree, are never negative, and are nearer to the truth than any single count."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.microdata.synthetic.tree_model import Independence, TreeModel, dealt_out, on_simplex
+
+
+def noisy(seed: int) -> tuple[np.ndarray, TreeModel]:
+    rng = np.random.default_rng(seed)
+    truth = 1000 * np.array([[8.0, 2, 0], [1, 1, 0], [0, 3, 0]])
+    pair = truth + rng.normal(0, 100, (3, 3))
+    ones = [truth.sum(axis=1) + rng.normal(0, 60, 3), truth.sum(axis=0) + rng.normal(0, 60, 3)]
+    return truth, TreeModel.fused(ones, 60.0, {(0, 1): pair}, 100.0, float(truth.sum()))
+
+
+def test_tables_agree_with_margins_and_no_count_is_negative() -> None:
+    for seed in range(20):
+        _, model = noisy(seed)
+        table = model.tables[0, 1]
+        assert table.min() >= 0
+        np.testing.assert_allclose(table.sum(axis=1), model.margins[0], rtol=1e-3)
+        np.testing.assert_allclose(table.sum(axis=0), model.margins[1], rtol=1e-3)
+
+
+def test_a_fused_margin_is_nearer_than_its_own_counts() -> None:
+    off = [np.abs(model.margins[0] - truth.sum(axis=1)).mean() for truth, model in map(noisy, range(200))]
+    assert np.mean(off) < 0.9 * 60 * np.sqrt(2 / np.pi)
+
+
+def test_missing_values_that_noise_alone_may_show_are_left_out() -> None:
+    _, model = noisy(3)
+    assert model.margins[1][2] < 1e-3 * 15_000
+
+
+def test_records_are_counted_out_of_a_tree_of_three_columns() -> None:
+    ab, bc = np.array([[300.0, 100], [100, 500]]), np.array([[390.0, 10], [60, 540]])
+    model = TreeModel.fused(
+        [ab.sum(axis=1), ab.sum(axis=0), bc.sum(axis=0)], 0.1, {(0, 1): ab, (1, 2): bc}, 0.1, 1000.0
+    )
+    rows = model.counted_out(1000, np.random.default_rng(1))
+    found = np.zeros((2, 2))
+    np.add.at(found, (rows[:, 0], rows[:, 1]), 1)
+    assert np.abs(found - ab).max() <= 2
+    assert np.abs(np.bincount(rows[:, 2], minlength=2) - bc.sum(axis=0)).max() <= 3
+
+
+def test_the_nearest_point_of_the_simplex_is_found() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        values = rng.normal(0, 3, 6)
+        found = on_simplex(values, 2.0)
+        assert found.min() >= 0
+        assert found.sum() == np.float64(2.0) or abs(found.sum() - 2) < 1e-9
+        others = rng.dirichlet(np.ones(6), 200) * 2
+        assert (np.square(others - values).sum(axis=1) >= np.square(found - values).sum() - 1e-9).all()
+
+
+def test_dealing_rounds_every_share_up_or_down() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        table, groups = rng.dirichlet(np.ones(5), 3), rng.integers(0, 3, 101)
+        cells = dealt_out(table, groups, rng)
+        for group in range(3):
+            own = np.bincount(cells[groups == group], minlength=5)
+            assert np.abs(own - table[group] * (groups == group).sum()).max() < 1 + 1e-6
+
+
+def test_the_tables_farthest_from_independence_make_a_tree() -> None:
+    uniform = Independence.of([np.full(2, 50.0)] * 3, 100.0)
+    tables = {(0, 1): np.diag([50.0, 50]), (0, 2): np.full((2, 2), 25.0), (1, 2): np.array([[30.0, 20], [20, 30]])}
+    assert list(uniform.farthest(tables, 1.0)) == [(0, 1), (1, 2)]

@@ -1,0 +1,36 @@
+"""Mistakes in tables that are given away."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+STORED, ROLES = "trust/test_stored.py", "schema/test_roles.py"
+WAIVED = "microdata/test_waived_table.py"
+
+MUTANTS = [
+    *of("ledger/book", ("if result_digest(data) != digest:", "if False:"), tests=STORED),
+    *of("trust/permit", ("self._ledger.keep(text_of_artefact(made).encode())", "pass"), tests=STORED),
+    *of("schema/roles", ("if self[name] != IDENTIFYING)", ")"), ("if not self.quasi_identifiers:", "if False:")),
+    *of("schema/roles", ("get(name, OTHER)", "get(name, QUASI)"), tests=ROLES),
+    *of("microdata/waived_table", ("if waiver is None or not waiver.strip():", "if False:"), tests=WAIVED),
+    *of(
+        "questions/tables/coded_tables",
+        ("math.sqrt(len(sets)) * (1 + 2.0**-50)", "1.0"),
+        ('float(len(sets)) if norm == "l1"', '1.0 if norm == "l1"'),
+        ("np.where(missing, size - 1, cells)", "np.where(missing, 0, cells)"),
+        ("self.bound.times(view.unit.rows)", "self.bound"),
+        ("& (self.weights <= 1.0)", ""),
+    ),
+    *of(
+        "mechanisms/selection/spanning_tree",
+        ("noise_multiplier(answer, self.epsilon / (self.nodes - 1))", "noise_multiplier(answer, self.epsilon)"),
+        ("np.where(joined, -np.inf, scores)", "scores"),
+        audits=("SpanningTree",),
+    ),
+    *of(
+        "microdata/synthetic/tree_model",
+        ("/ (others * two**2)\n                weights", "/ two**2\n                weights"),
+        ("if found[-1] < CLEAR / math.sqrt(weight):", "if False:"),
+    ),
+    *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
+]
