@@ -15,7 +15,8 @@ from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.learners.trees.random_forest import RandomDecisionTrees, RandomForestClassifier
+from discreet.learners.trees.random_decision_trees import RandomDecisionTrees
+from discreet.learners.trees.random_forest import RandomForestClassifier
 from discreet.learners.trees.random_trees import ForestPlan, sample_question
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.exponential import PermuteAndFlip

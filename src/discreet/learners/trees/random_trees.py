@@ -93,20 +93,11 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
             if getattr(self, name) is not None:
                 check_whole(self.purpose, name, getattr(self, name), most=most)
 
-    def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        rng = check_random_state(permit.random_state(self.random_state))
-        return self._filled(task, plan, permit, drawn_trees(task, rng, plan.trees, plan.depth))
-
-    def _filled(self, task: Task, plan: ForestPlan, permit: Permit, trees: Trees) -> Artefact:
-        """These trees, with values from noisy counts in their leaves."""
+    def _counted(self, task: Task, plan: ForestPlan, permit: Permit, trees: Trees) -> Array:
+        """The noisy counts of classes in the leaves of these trees, of shape (trees, leaves, classes)."""
         assert task.target is not None
         question = forest_leaves_of(task.schema, task.features, task.target, trees.features, trees.cuts, plan.norm)
-        noisy = permit.ask(question, plan.spread.noise).reshape(plan.trees, 2**plan.depth, -1)
-        return {"features_": trees.features, "cuts_": trees.cuts, **self._values(task, plan, noisy)}
-
-    @abstractmethod
-    def _values(self, task: Task, plan: ForestPlan, noisy: Array) -> Artefact:
-        """The values of all leaves, from noisy counts: `leaf_values_` of shape (trees, leaves, classes)."""
+        return permit.ask(question, plan.spread.noise).reshape(plan.trees, 2**plan.depth, -1)
 
     def decision_values(self, X: Any) -> Array:
         """The sum of what the leaves of each row say about each class."""
@@ -117,14 +108,13 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
             sums += values[leaves]
         return sums
 
+    @abstractmethod
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class: the sums without what is below zero, in proportion."""
-        sums = np.maximum(self.decision_values(X), 0.0) + 1e-12
-        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+        """The probability of each class."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        likeliest = np.argmax(self.decision_values(X), axis=1)
+        """The likeliest class of each row."""
+        likeliest = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[likeliest]
 
     def tree(self, place: int = 0) -> GrownTree:
@@ -196,11 +186,3 @@ def chosen_trees(task: Task, plan: ChosenPlan, permit: Permit, rng: np.random.Ra
         chosen.append(np.stack([drawn.features[best], drawn.cuts[best]]))
     features, cuts = np.concatenate(chosen, axis=1)
     return Trees(features, cuts)
-
-
-def labelled(task: Task, plan: ChosenPlan, permit: Permit, trees: Trees) -> Artefact:
-    """A single tree, whose leaves each stand for one class."""
-    counts = leaf_counts_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
-    classes = permit.ask(counts, plan.choice)
-    marks = np.eye(task.classes)[classes]
-    return {"features_": trees.features, "cuts_": trees.cuts, "leaf_values_": marks[None]}
