@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
-from discreet.core.events import Event
+from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.trees.cut_scale import CELLS, ROUGH, CutScale
@@ -82,7 +82,8 @@ class StagedForest:
         question = sample_question(task, forest.trees, forest.depth, forest.norm)
         counts = ForestPlan(forest.trees, forest.depth, forest.norm, spread(task.data, question, paid["counts"]))
         cells, scores = (_repriced(task, one, paid.get(name)) for one, name in ((cells, "cells"), (scores, "scores")))
-        return cls(cells, paid.get("choices"), candidates, counts, scores, together.event)
+        events = [Repeated(part.event, times) if name == "choices" else part.event for name, part in paid.items()]
+        return cls(cells, paid.get("choices"), candidates, counts, scores, Composed(tuple(events)))
 
     @property
     def more(self) -> float:

@@ -41,7 +41,7 @@ FEWEST = 160.0  # records in units of the noise on the mean of all trees, below 
 MOST_CANDIDATES = 2**14
 # From made-up data: `forests` in benchmarks/tuning_trees.py.
 ENOUGH = 1e5  # records times epsilon, over the reach of the neighbors, from which on each split is chosen
-GROWN, SPLITS, HELD = 64, 4, 4.0  # trees then, random splits that each is chosen from, and records in a leaf
+GROWN, SPLITS, HELD = 48, 4, 4.0  # trees then, random splits that each is chosen from, and records in a leaf
 
 
 class RandomForestClassifier(RandomTrees):
