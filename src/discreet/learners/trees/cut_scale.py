@@ -48,7 +48,10 @@ class CutScale:
         features, heights = np.zeros((2, trees, 2**depth - 1))
         for level in range(depth):
             places, own = self.candidates(rng, features, heights, level)
-            features[:, 2**level - 1 : 2 ** (level + 1) - 1], heights[:, 2**level - 1 : 2 ** (level + 1) - 1] = places, own
+            features[:, 2**level - 1 : 2 ** (level + 1) - 1], heights[:, 2**level - 1 : 2 ** (level + 1) - 1] = (
+                places,
+                own,
+            )
         return Trees(features, self.cuts(features, heights))
 
     def candidates(self, rng: np.random.RandomState, features: Array, heights: Array, level: int) -> Array:

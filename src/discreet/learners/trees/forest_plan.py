@@ -121,7 +121,9 @@ class StagedForest:
         if self.scores is None:
             return Calibration.usual(shares)
         unit = self._unit(noisy, shares)
-        question = _score_question(task, trees, noisy.reshape(len(noisy), -1), self.more, unit, self.scores.question.bound.norm)
+        question = _score_question(
+            task, trees, noisy.reshape(len(noisy), -1), self.more, unit, self.scores.question.bound.norm
+        )
         counts = permit.ask(question, self.scores.spread.noise).reshape(-1, SCORE_CELLS, 2)
         return Calibration.of(shares, counts, score_middles(SCORE_CELLS, unit), self.scores.spread.stddev)
 
@@ -135,7 +137,9 @@ class StagedForest:
 def _cells(task: Task, n: int) -> SumPlan | None:
     """The most cells whose counts tell quantiles well enough; None where even a few do not."""
     for cells in CELLS:
-        plan = planned(task.data, task.budget, *(column_cells_of(task.schema, task.features, cells, norm) for norm in NORMS))
+        plan = planned(
+            task.data, task.budget, *(column_cells_of(task.schema, task.features, cells, norm) for norm in NORMS)
+        )
         if plan.spread.stddev * math.sqrt(cells / SHARES["cells"]) <= ROUGH * n:
             return plan
     return None
@@ -143,7 +147,10 @@ def _cells(task: Task, n: int) -> SumPlan | None:
 
 def _scores(task: Task, n: int, forest: ForestPlan) -> SumPlan | None:
     """The question about scores, before the trees and the counts are known: these do not matter for its price."""
-    nodes, leaves = np.zeros((forest.trees, 2**forest.depth - 1)), np.zeros((forest.trees, 2**forest.depth * task.classes))
+    nodes, leaves = (
+        np.zeros((forest.trees, 2**forest.depth - 1)),
+        np.zeros((forest.trees, 2**forest.depth * task.classes)),
+    )
     empty = Trees(nodes, nodes)
     plan = planned(task.data, task.budget, *(_score_question(task, empty, leaves, 1.0, 1.0, norm) for norm in NORMS))
     heard = plan.spread.stddev * math.sqrt(SCORE_CELLS / SHARES["scores"]) <= HEARD * n

@@ -21,7 +21,6 @@ from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-
 NOISES = 2.0  # on the sum of counts, that a prediction has as records of all classes
 
 

@@ -194,7 +194,10 @@ class RandomForestClassifier(RandomTrees):
     def _labelled(self, task: Task, plan: ChosenPlan, permit: Permit, trees: Trees) -> Artefact:
         """A single tree, whose leaves each stand for one class, which is taken to be twice as likely as any other."""
         counts = leaf_counts_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
-        marks, odds = np.eye(task.classes)[permit.ask(counts, plan.choice)], logit([1 / (task.classes + 1), 2 / (task.classes + 1)])
+        marks, odds = (
+            np.eye(task.classes)[permit.ask(counts, plan.choice)],
+            logit([1 / (task.classes + 1), 2 / (task.classes + 1)]),
+        )
         found = np.repeat([[odds[1] - odds[0]], [odds[0]]], 1 if task.classes == 2 else task.classes, axis=1)
         return {"features_": trees.features, "cuts_": trees.cuts, "leaf_values_": marks[None], "calibration_": found}
 

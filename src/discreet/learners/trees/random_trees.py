@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.accounting.calibration import calibrate
@@ -24,11 +23,10 @@ from discreet.learners.trees.grown_tree import GrownTree
 from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.questions.question import BoundedSum
 from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
-from discreet.questions.trees.scores import leaf_counts_of, tree_scores_of
+from discreet.questions.trees.scores import tree_scores_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
-from discreet.trust.stored import Artefact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -48,7 +48,9 @@ class Calibration:
         units = 1 / (own * (1 - own))
         odds = SLOPES[:, None, None, None] * (units[:, None] * scores)[:, None] + logit(own)[:, None, None]
         odds = odds + OFFSETS[:, None]  # of shape (slopes, scores, offsets, cells)
-        likely = (counts[:, None, :, 1] * np.log(_bounded(odds)) + counts[:, None, :, 0] * np.log(_bounded(-odds))).sum(-1)
+        likely = (counts[:, None, :, 1] * np.log(_bounded(odds)) + counts[:, None, :, 0] * np.log(_bounded(-odds))).sum(
+            -1
+        )
         likely -= np.square(OFFSETS / APART) / 2
         octaves = np.log2(np.maximum(SLOPES, SLOPES[1] / 2))
         slope = np.argmax(likely.max(axis=-1).sum(axis=-1) - np.square((octaves - USUAL) / OCTAVES) / 2)
