@@ -14,8 +14,12 @@ from discreet.learners.bayes.naive_bayes import partial_shrinkage, shrinkage
 VALUES = np.linspace(-1.0, 1.0, 33)  # on which laws are compared: values closer than a step are taken for alike
 POWERS = VALUES ** np.arange(5)[:, None]
 LEAST = 2e-3  # variance, and distance of a mean from the ends: a mean between two values needs half of it
-NARROW, AWAY = 1 / 8, 5.0  # a deviation, and how many of them from both ends a mean is, where a law is taken for normal
+NARROW, AWAY = (
+    1 / 12,
+    5.0,
+)  # a deviation, and how many of them from both ends a mean is, where a law is taken for normal
 TINY = 1e-8  # variance of a normal law
+SURE = 5.0  # deviations of noise on a variance, below which none is trusted, unless it is as great as LEAST
 ROUNDS, HALVINGS, CLOSE = 100, 40, 1e-7
 
 
@@ -158,6 +162,11 @@ class NoisyMoments:
     stddev: float
     square_stddev: float
 
+    @property
+    def _least(self) -> float:
+        """The least variance that noise leaves any trust in."""
+        return min(LEAST, max(TINY, SURE * self.square_stddev * len(self.n) ** 0.5 / float(self.n.sum())))
+
     def shrunk(self) -> ShrunkMoments:
         """Means and variances that the noise leaves.
 
@@ -172,7 +181,7 @@ class NoisyMoments:
         middle = (self.n * self.first).sum(axis=0) / total / (1 + 3 * self.stddev**2 * own)  # uniform ones vary by 1/3
         middle = np.clip(middle, edge - 1, 1 - edge)
         room = 1 - middle**2
-        least = np.maximum(TINY, np.minimum(2 * self.square_stddev * own**0.5, room))
+        least = np.maximum(self._least, np.minimum(2 * self.square_stddev * own**0.5, room))
         whole = np.clip((self.n * self.second).sum(axis=0) / total - middle**2, least, room)
         apart = self.first - middle
         kept = _by(partial_shrinkage, apart / np.sqrt(whole), noise / whole)
@@ -192,11 +201,11 @@ class NoisyMoments:
         common = (self.n * (self.second - mean**2)).sum(axis=0) / weight
         own = (self.n**2 * noise).sum(axis=0) / weight**2
         apart = common - common.mean()
-        least = np.minimum(np.maximum(TINY, 2 * np.sqrt(own)), flat)
+        least = np.minimum(np.maximum(self._least, 2 * np.sqrt(own)), flat)
         common = np.clip(common.mean() + shrinkage(apart, own) * apart, least, 1.0)
         share = (self.second - mean**2) / room
         kept = _by(shrinkage, share / common - 1, noise / np.square(room * common))
-        least = np.maximum(TINY, np.minimum(2 * np.sqrt(kept * noise) / room, common))
+        least = np.maximum(self._least, np.minimum(2 * np.sqrt(kept * noise) / room, common))
         share = np.clip(common + kept * (share - common), least, 1.0)
         return np.where(common > flat, share, np.minimum(share, flattest(mean) / room))
 

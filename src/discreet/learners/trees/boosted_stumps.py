@@ -23,8 +23,8 @@ from discreet.schema.schema import Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-# From made-up data: `boosted` in benchmarks/tuning_trees.py. Records times epsilon, over the reach of the neighbors, from
-# which so many rounds and bins pay, with Gaussian noise and with Laplace noise.
+# From made-up data: `boosted` in benchmarks/tuning_trees.py. Records times epsilon, over the reach of the neighbors,
+# from which so many rounds and bins pay, with Gaussian noise and with Laplace noise.
 SIZES = ((1e6, 256, 64), (1e5, 128, 64), (3e4, 64, 32), (8e3, 32, 16), (2.5e3, 16, 16), (0.0, 8, 8))
 PURE_SIZES = ((3e6, 128, 64), (1e6, 64, 64), (2e5, 32, 32), (6e4, 16, 16), (2e4, 8, 16), (0.0, 4, 8))
 DOUBT = 2.0  # deviations of noise that are taken from an edge

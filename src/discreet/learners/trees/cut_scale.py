@@ -12,6 +12,7 @@ from discreet.fitting.task import Task
 from discreet.learners.trees.random_trees import MIDDLE, Trees
 
 CELLS = tuple(2**power for power in range(10, 3, -1))  # of a feature, to count in
+EVEN = 20  # cells whose ends are the ends of the middle too
 ROUGH = 0.1  # of all records, the noise on their number below a cell that is still worth knowing
 
 
@@ -34,7 +35,7 @@ class CutScale:
     @classmethod
     def even(cls, task: Task) -> CutScale:
         """By width: cuts are in the middle of the bounds."""
-        return cls(*_by_width(task, CELLS[-1]))
+        return cls(*_by_width(task, EVEN))
 
     @classmethod
     def of(cls, task: Task, noisy: Array) -> CutScale:
@@ -45,18 +46,14 @@ class CutScale:
 
     def drawn(self, rng: np.random.RandomState, trees: int, depth: int) -> Trees:
         """Random trees: any feature at each node, cut anywhere between the cuts above it."""
-        features, heights = np.zeros((2, trees, 2**depth - 1))
+        splits = np.zeros((2, trees, 0))
         for level in range(depth):
-            places, own = self.candidates(rng, features, heights, level)
-            features[:, 2**level - 1 : 2 ** (level + 1) - 1], heights[:, 2**level - 1 : 2 ** (level + 1) - 1] = (
-                places,
-                own,
-            )
-        return Trees(features, self.cuts(features, heights))
+            splits = np.append(splits, self.candidates(rng, splits, level), axis=2)
+        return Trees(splits[0], self.cuts(splits))
 
-    def candidates(self, rng: np.random.RandomState, features: Array, heights: Array, level: int) -> Array:
-        """A feature and a height for each node of a level of these trees: of shape (2, n_trees, n_nodes)."""
-        shape = (len(features), 2**level)
+    def candidates(self, rng: np.random.RandomState, splits: Array, level: int) -> Array:
+        """A feature and a height for each node of the next level of these trees: of shape (2, n_trees, n_nodes)."""
+        (features, heights), shape = splits, (splits.shape[1], 2**level)
         own, part = rng.randint(len(self.edges), size=shape), rng.uniform(size=shape)
         low, high, child = np.zeros(shape), np.ones(shape), np.arange(2**level - 1, 2 ** (level + 1) - 1)
         for _ in range(level):
@@ -67,9 +64,9 @@ class CutScale:
             child = parent
         return np.stack([own, low + (high - low) * part])
 
-    def cuts(self, features: Array, heights: Array) -> Array:
-        """The values at these heights of these features."""
-        found = np.zeros(heights.shape)
+    def cuts(self, splits: Array) -> Array:
+        """The values at the heights of features, both of shape (n_trees, n_nodes)."""
+        (features, heights), found = splits, np.zeros(splits.shape[1:])
         for place, (edges, own) in enumerate(zip(self.edges, self.heights, strict=True)):
             there: NDArray[np.bool_] = features == place
             found[there] = np.interp(heights[there], own, edges)

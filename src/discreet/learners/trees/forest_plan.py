@@ -35,6 +35,7 @@ from discreet.trust.permit import Permit
 # Of the information that is paid for, in proportion: `forests` in benchmarks/tuning_trees.py.
 SHARES = {"cells": 0.06, "choices": 0.6, "counts": 0.9, "scores": 0.05}
 MORE = 3.0  # noises that are added to the count of a leaf, so that a leaf of noise says little
+SHARPER = 4.0  # since random splits leave more of other classes in a leaf than there are around a row
 HEARD = 0.3  # of all records, the noise on the number of those on one side of a score, up to which it is asked
 NORMS: tuple[Norm, Norm] = ("l1", "l2")
 
@@ -98,40 +99,52 @@ class StagedForest:
             scale = CutScale.of(task, noisy.reshape(len(task.features), -1))
         if self.choice is None:
             return scale.drawn(rng, self.counts.trees, self.counts.depth)
-        every = [self._chosen(task, permit, rng, scale) for _ in range(self.counts.trees)]
+        every = [self._chosen(task, permit, rng, scale, self.choice) for _ in range(self.counts.trees)]
         features, cuts = np.concatenate([np.stack([tree.features, tree.cuts]) for tree in every], axis=1)
         return Trees(features, cuts)
 
-    def _chosen(self, task: Task, permit: Permit, rng: np.random.RandomState, scale: CutScale) -> Trees:
+    def _chosen(
+        self, task: Task, permit: Permit, rng: np.random.RandomState, scale: CutScale, choice: Exponential
+    ) -> Trees:
         """One tree, level by level: for each node the best of some random splits."""
-        features, heights = np.zeros((2, 1, 0))
+        splits = np.zeros((2, 1, 0))
         for level in range(self.counts.depth):
-            above = [np.repeat(one, self.candidates, axis=0) for one in (features, heights)]
-            drawn = scale.candidates(rng, *above, level)
-            every, high = (np.concatenate([one, own], axis=1) for one, own in zip(above, drawn, strict=True))
-            asked = candidate_scores_of(task.schema, task.features, str(task.target), every, scale.cuts(every, high))
-            best = permit.ask(asked, self.choice)
-            own = drawn[:, best, np.arange(2**level)]
-            features, heights = np.append(features, own[:1], axis=1), np.append(heights, own[1:], axis=1)
-        return Trees(features, scale.cuts(features, heights))
+            above = np.repeat(splits, self.candidates, axis=1)
+            drawn = scale.candidates(rng, above, level)
+            every = np.append(above, drawn, axis=2)
+            asked = candidate_scores_of(task.schema, task.features, str(task.target), every[0], scale.cuts(every))
+            best = permit.ask(asked, choice)
+            splits = np.append(splits, drawn[:, None, best, np.arange(2**level)], axis=2)
+        return Trees(splits[0], scale.cuts(splits))
 
     def calibration(self, task: Task, permit: Permit, trees: Trees, noisy: Array) -> Calibration:
         """What makes probabilities of scores."""
         shares = class_shares(noisy)
         if self.scores is None:
-            return Calibration.usual(shares)
+            return Calibration.usual(shares, usual_slope(noisy, self.counts.spread.stddev))
         unit = self._unit(noisy, shares)
         question = _score_question(
             task, trees, noisy.reshape(len(noisy), -1), self.more, unit, self.scores.question.bound.norm
         )
         counts = permit.ask(question, self.scores.spread.noise).reshape(-1, SCORE_CELLS, 2)
-        return Calibration.of(shares, counts, score_middles(SCORE_CELLS, unit), self.scores.spread.stddev)
+        slope, middles = usual_slope(noisy, self.counts.spread.stddev), score_middles(SCORE_CELLS, unit)
+        return Calibration.of(shares, slope, counts, middles, self.scores.spread.stddev)
 
     def _unit(self, noisy: Array, shares: Array) -> float:
         """A usual excess of a tree: the root of its mean square, by the records of each leaf, with the noise in it."""
         excess, whole = leaf_excess(noisy, shares, self.more), np.maximum(noisy.sum(axis=2, keepdims=True), 0.0)
         mean = float((np.square(excess) * whole).sum()) / max(float(whole.sum()) * noisy.shape[2], 1.0)
         return min(max(math.sqrt(mean), 1e-4), 1.0)
+
+
+def usual_slope(noisy: Array, stddev: float) -> float:
+    """How much more a class is usually apart than its excess in leaves says, since noise has held that down.
+
+    A record is usually in a leaf of sum w^2 / sum w records, if leaves hold w; what noise adds to squares is known.
+    """
+    whole, n = noisy.sum(axis=2), max(float(noisy.sum()), 1.0)
+    usual = max((float(np.square(whole).sum()) - noisy.size * stddev**2) / n, n / whole.size)
+    return SHARPER * (usual + MORE * stddev) / usual
 
 
 def _cells(task: Task, n: int) -> SumPlan | None:

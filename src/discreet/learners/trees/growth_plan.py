@@ -41,7 +41,7 @@ from discreet.trust.permit import Permit
 MIDDLE = 0.15  # of the width of a feature, in the middle, where random cuts are: `lots` in benchmarks/tuning_trees.py
 CANDIDATES = 256  # random trees, where as many with all their labels can be compared
 ENOUGH = 16  # of them, below which shallower trees are better
-VARIED = 0.005  # variance of shares around those of the node above: `deep` there
+VARIED = 0.005  # variance of shares around those of the node above, at least: `deep` there
 LEAST = 1e-3  # share of a class in a leaf
 
 
@@ -99,8 +99,8 @@ class Grown:
 def leaf_shares(leaves: Array, stddev: float) -> Array:
     """The share of each class in each leaf, brought closer to that of the node above it, from the root down.
 
-    Shares in a node are taken to vary by `VARIED` around those of the node above it; what sampling and noise add to
-    that is known but for the number of records, which the noisy one stands for.
+    How much shares vary around those of the node above is estimated for each level from all of its nodes: what sampling
+    and noise add to that is known but for the number of records, which the noisy one stands for.
 
     Parameters
     ----------
@@ -122,8 +122,10 @@ def leaf_shares(leaves: Array, stddev: float) -> Array:
     for own in counts:
         whole, noise = np.maximum(own.sum(axis=1, keepdims=True), 1e-9), stddev**2 * len(leaves) / len(own)
         above = np.repeat(found, len(own) // len(found), axis=0)
-        kept = VARIED / (VARIED + above * (1 - above) / whole + noise / whole**2)
-        found = np.maximum(above + kept * (own / whole - above), LEAST)
+        apart, error = own / whole - above, above * (1 - above) / whole + noise / whole**2
+        varied = np.average(np.square(apart) - error, weights=1 / np.square(VARIED + error))
+        kept = 1 / (1 + error / max(varied, VARIED))
+        found = np.maximum(above + kept * apart, LEAST)
         found /= found.sum(axis=1, keepdims=True)
     return found
 

@@ -13,7 +13,7 @@ from discreet.core.bound import Norm
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.trees.forest_plan import MORE, StagedForest
+from discreet.learners.trees.forest_plan import MORE, StagedForest, usual_slope
 from discreet.learners.trees.random_trees import (
     ChosenPlan,
     ForestPlan,
@@ -159,8 +159,9 @@ class RandomForestClassifier(RandomTrees):
         if plan.trees == 1:
             return self._labelled(task, plan, permit, trees)
         noisy = self._counted(task, plan.counts, permit, trees)
-        more = MORE * plan.counts.spread.stddev
-        return self._artefact(trees, noisy, more, Calibration.usual(class_shares(noisy)))
+        stddev = plan.counts.spread.stddev
+        calibration = Calibration.usual(class_shares(noisy), usual_slope(noisy, stddev))
+        return self._artefact(trees, noisy, MORE * stddev, calibration)
 
     def _random(self, task: Task, n: int) -> ForestPlan:
         """One release, of so many trees that they say most together.
@@ -194,10 +195,8 @@ class RandomForestClassifier(RandomTrees):
     def _labelled(self, task: Task, plan: ChosenPlan, permit: Permit, trees: Trees) -> Artefact:
         """A single tree, whose leaves each stand for one class, which is taken to be twice as likely as any other."""
         counts = leaf_counts_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
-        marks, odds = (
-            np.eye(task.classes)[permit.ask(counts, plan.choice)],
-            logit([1 / (task.classes + 1), 2 / (task.classes + 1)]),
-        )
+        marks = np.eye(task.classes)[permit.ask(counts, plan.choice)]
+        odds = logit(np.array([1, 2]) / (task.classes + 1))
         found = np.repeat([[odds[1] - odds[0]], [odds[0]]], 1 if task.classes == 2 else task.classes, axis=1)
         return {"features_": trees.features, "cuts_": trees.cuts, "leaf_values_": marks[None], "calibration_": found}
 

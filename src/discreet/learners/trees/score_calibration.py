@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,10 @@ from scipy.special import expit, logit
 from discreet.core.grid import Array
 
 CELLS = 20  # of a score
-SLOPES = np.concatenate([[0.0], 2.0 ** np.arange(-2.0, 7.25, 0.25)])  # in units of 1 / (share (1 - share))
+SLOPES = np.concatenate([[0.0], 2.0 ** np.arange(-2.0, 10.25, 0.25)])  # in units of 1 / (share (1 - share))
 OFFSETS = np.linspace(-3.0, 3.0, 49)
-# What is expected before anything is known, in octaves and in logits: `forests` in benchmarks/tuning_trees.py.
-USUAL, OCTAVES, APART = 2.0, 1.5, 0.3
+# How far slopes and offsets are from what is usual, in octaves and in logits: `forests` in benchmarks/tuning_trees.py.
+OCTAVES, APART = 1.0, 0.3
 
 
 @dataclass(frozen=True)
@@ -30,31 +31,31 @@ class Calibration:
     offsets: Array
 
     @classmethod
-    def usual(cls, shares: Array) -> Calibration:
-        """What is expected where these are the shares of all classes."""
+    def usual(cls, shares: Array, slope: float) -> Calibration:
+        """With this slope, where these are the shares of all classes."""
         own = np.clip(shares if len(shares) > 2 else shares[1:], 1e-3, 1 - 1e-3)
-        return cls(2.0**USUAL / (own * (1 - own)), logit(own))
+        return cls(slope / (own * (1 - own)), logit(own))
 
     @classmethod
-    def of(cls, shares: Array, noisy: Array, scores: Array, stddev: float) -> Calibration:
+    def of(cls, shares: Array, slope: float, noisy: Array, scores: Array, stddev: float) -> Calibration:
         """What is likeliest, from counts with noise of this deviation, of shape (n_scores, n_cells, 2).
 
-        A cell counts by the share of records in what is found there. One slope for all classes, in units of what it is
+        A cell counts the less the more of the variance of what is found there is noise, and around the usual slope. One slope for all classes, in units of what it is
         where a class has its share: so each of many classes need not have enough records for a slope of its own.
         """
         own = np.clip(shares if len(shares) > 2 else shares[1:], 1e-3, 1 - 1e-3)
         found = np.maximum(noisy.sum(axis=-1, keepdims=True), 0.0)
-        counts = noisy * np.square(found) / (np.square(found) + 2 * stddev**2 + 1e-9)
         units = 1 / (own * (1 - own))
+        error = units[:, None, None] * stddev**2
+        counts = noisy * np.square(found) / (np.square(found) + 2 * stddev**2 + 1e-9) * found / (found + error + 1e-9)
         odds = SLOPES[:, None, None, None] * (units[:, None] * scores)[:, None] + logit(own)[:, None, None]
         odds = odds + OFFSETS[:, None]  # of shape (slopes, scores, offsets, cells)
-        likely = (counts[:, None, :, 1] * np.log(_bounded(odds)) + counts[:, None, :, 0] * np.log(_bounded(-odds))).sum(
-            -1
-        )
+        others, members = counts[:, None, :, 0], counts[:, None, :, 1]
+        likely = (members * np.log(_bounded(odds)) + others * np.log(_bounded(-odds))).sum(axis=-1)
         likely -= np.square(OFFSETS / APART) / 2
         octaves = np.log2(np.maximum(SLOPES, SLOPES[1] / 2))
-        slope = np.argmax(likely.max(axis=-1).sum(axis=-1) - np.square((octaves - USUAL) / OCTAVES) / 2)
-        return cls(SLOPES[slope] * units, logit(own) + OFFSETS[likely[slope].argmax(axis=-1)])
+        best = np.argmax(likely.max(axis=-1).sum(axis=-1) - np.square((octaves - math.log2(slope)) / OCTAVES) / 2)
+        return cls(SLOPES[best] * units, logit(own) + OFFSETS[likely[best].argmax(axis=-1)])
 
     def probabilities(self, scores: Array) -> Array:
         """Of all classes, from scores of shape (n, n_scores)."""

@@ -115,7 +115,10 @@ def forest_scores_of(
         return marks
 
     def total(records: Array) -> Array:
-        return sum((np.bincount(some.ravel(), minlength=size) for some in places(records)), np.zeros(size))
+        counts = np.zeros(size)
+        for some in places(records):
+            counts += np.bincount(some.ravel(), minlength=size)
+        return counts
 
     return BoundedSum(of, bound, (*columns, target), Grid(0), total)
 
