@@ -41,7 +41,7 @@ QUIET, LOUD = 0.03, 0.1
 LONGER = 0.4  # of d, what they are shrunk to then
 # The same noise, below which shrinking costs more than it saves: records are shrunk to the least of some squared
 # lengths that most of them have. From `covered` there.
-CALM, COVERED = 0.003, 0.75
+CALM, COVERED = 5e-5, 0.75
 RADII = (SHORTER, 0.2, LONG, 0.6)  # of d
 NORMS: tuple[Norm, ...] = ("l1", "l2")
 # Noise on a mean over all records that halves what a feature says: from `bayes` in benchmarks/tuning_bayes.py.

@@ -75,8 +75,8 @@ class StagedForest:
         noises: dict[str, Any] = {"cells": cells.spread.noise} if cells else {}
         noises |= {"choices": calibrate(Exponential(), task.budget, times)} if times else {}
         noises |= {"counts": forest.spread.noise} | ({"scores": scores.spread.noise} if scores else {})
-        whole, power = sum(SHARES[name] for name in noises), 1 / 2 if task.budget.delta > 0 else 2 / 3
-        parts = {name: priced(noise, (SHARES[name] / whole) ** power) for name, noise in noises.items()}
+        whole = sum(SHARES[name] for name in noises)
+        parts = {name: priced(noise, _part(task, SHARES[name] / whole)) for name, noise in noises.items()}
         every = [part for name, part in parts.items() for _ in range(times if name == "choices" else 1)]
         together = calibrate(JointPlan(tuple(every)), task.budget)
         paid = {name: priced(part, together.epsilon) for name, part in parts.items()}
@@ -153,7 +153,7 @@ def _cells(task: Task, n: int) -> SumPlan | None:
         plan = planned(
             task.data, task.budget, *(column_cells_of(task.schema, task.features, cells, norm) for norm in NORMS)
         )
-        if plan.spread.stddev * math.sqrt(cells / SHARES["cells"]) <= ROUGH * n:
+        if plan.spread.stddev * math.sqrt(cells) <= ROUGH * n * _part(task, SHARES["cells"]):
             return plan
     return None
 
@@ -166,7 +166,7 @@ def _scores(task: Task, n: int, forest: ForestPlan) -> SumPlan | None:
     )
     empty = Trees(nodes, nodes)
     plan = planned(task.data, task.budget, *(_score_question(task, empty, leaves, 1.0, 1.0, norm) for norm in NORMS))
-    heard = plan.spread.stddev * math.sqrt(SCORE_CELLS / SHARES["scores"]) <= HEARD * n
+    heard = plan.spread.stddev * math.sqrt(SCORE_CELLS) <= HEARD * n * _part(task, SHARES["scores"])
     return plan if heard else None
 
 
@@ -175,6 +175,11 @@ def _score_question(task: Task, trees: Trees, counts: Array, more: float, unit: 
     return forest_scores_of(
         task.schema, task.features, target, trees.features, trees.cuts, counts, more, unit, SCORE_CELLS, norm
     )
+
+
+def _part(task: Task, share: float) -> float:
+    """What noise is divided by at this share: squares of Gaussian noise are inverse to shares, as is Laplace noise."""
+    return math.sqrt(share) if task.budget.delta > 0 else share
 
 
 def _repriced(task: Task, plan: SumPlan | None, noise: Any) -> SumPlan | None:

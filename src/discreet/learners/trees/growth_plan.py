@@ -41,7 +41,7 @@ from discreet.trust.permit import Permit
 MIDDLE = 0.15  # of the width of a feature, in the middle, where random cuts are: `lots` in benchmarks/tuning_trees.py
 CANDIDATES = 256  # random trees, where as many with all their labels can be compared
 ENOUGH = 16  # of them, below which shallower trees are better
-VARIED = 0.005  # variance of shares around those of the node above, at least: `deep` there
+VARIED = 0.5  # variance of shares around those of the node above, at least, times the number of leaves: `deep` there
 LEAST = 1e-3  # share of a class in a leaf
 
 
@@ -118,13 +118,13 @@ def leaf_shares(leaves: Array, stddev: float) -> Array:
     counts = [leaves]
     while len(counts[0]) > 1:
         counts.insert(0, counts[0].reshape(len(counts[0]) // 2, 2, -1).sum(axis=1))
-    found = np.full((1, leaves.shape[1]), 1 / leaves.shape[1])
+    found, least = np.full((1, leaves.shape[1]), 1 / leaves.shape[1]), VARIED / len(leaves)
     for own in counts:
         whole, noise = np.maximum(own.sum(axis=1, keepdims=True), 1e-9), stddev**2 * len(leaves) / len(own)
         above = np.repeat(found, len(own) // len(found), axis=0)
         apart, error = own / whole - above, above * (1 - above) / whole + noise / whole**2
-        varied = np.average(np.square(apart) - error, weights=1 / np.square(VARIED + error))
-        kept = 1 / (1 + error / max(varied, VARIED))
+        varied = np.average(np.square(apart) - error, weights=1 / np.square(least + error))
+        kept = 1 / (1 + error / max(varied, least))
         found = np.maximum(above + kept * apart, LEAST)
         found /= found.sum(axis=1, keepdims=True)
     return found

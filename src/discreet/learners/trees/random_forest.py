@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.utils import check_random_state
 
@@ -202,5 +203,13 @@ class RandomForestClassifier(RandomTrees):
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class."""
-        scores = self.decision_values(X)[:, -self.calibration_.shape[1] :]
-        return Calibration(*self.calibration_).probabilities(scores)
+        return Calibration(*self.calibration_).probabilities(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row, by odds: probabilities that are held from 0 and 1 would be alike."""
+        odds = Calibration(*self.calibration_).odds(self._scores(X))
+        likeliest = odds.argmax(axis=1) if odds.shape[1] > 1 else (odds[:, 0] > 0).astype(np.intp)
+        return self.classes_[likeliest]
+
+    def _scores(self, X: Any) -> Array:
+        return self.decision_values(X)[:, -self.calibration_.shape[1] :]

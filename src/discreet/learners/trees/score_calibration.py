@@ -40,8 +40,9 @@ class Calibration:
     def of(cls, shares: Array, slope: float, noisy: Array, scores: Array, stddev: float) -> Calibration:
         """What is likeliest, from counts with noise of this deviation, of shape (n_scores, n_cells, 2).
 
-        A cell counts the less the more of the variance of what is found there is noise, and around the usual slope. One slope for all classes, in units of what it is
-        where a class has its share: so each of many classes need not have enough records for a slope of its own.
+        A cell counts the less the more of the variance of what is found there is noise. One slope for all classes, in
+        units of what it is where a class has its share, and not far from the usual one, `slope`: so each of many
+        classes need not have enough records for a slope of its own.
         """
         own = np.clip(shares if len(shares) > 2 else shares[1:], 1e-3, 1 - 1e-3)
         found = np.maximum(noisy.sum(axis=-1, keepdims=True), 0.0)
@@ -57,9 +58,13 @@ class Calibration:
         best = np.argmax(likely.max(axis=-1).sum(axis=-1) - np.square((octaves - math.log2(slope)) / OCTAVES) / 2)
         return cls(SLOPES[best] * units, logit(own) + OFFSETS[likely[best].argmax(axis=-1)])
 
+    def odds(self, scores: Array) -> Array:
+        """Their logarithms, from scores of shape (n, n_scores): of the second of two classes, or of each class."""
+        return np.asarray(scores * self.slopes + self.offsets)
+
     def probabilities(self, scores: Array) -> Array:
         """Of all classes, from scores of shape (n, n_scores)."""
-        found = _bounded(scores * self.slopes + self.offsets)
+        found = _bounded(self.odds(scores))
         found = found if found.shape[1] > 1 else np.column_stack([1 - found, found])
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
