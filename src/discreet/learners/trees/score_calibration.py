@@ -34,7 +34,7 @@ class Calibration:
     def usual(cls, shares: Array, slope: float) -> Calibration:
         """With this slope, where these are the shares of all classes."""
         own = np.clip(shares if len(shares) > 2 else shares[1:], 1e-3, 1 - 1e-3)
-        return cls(slope / (own * (1 - own)), logit(own))
+        return cls(slope * _unit(own), logit(own))
 
     @classmethod
     def of(cls, shares: Array, slope: float, noisy: Array, scores: Array, stddev: float) -> Calibration:
@@ -46,7 +46,7 @@ class Calibration:
         """
         own = np.clip(shares if len(shares) > 2 else shares[1:], 1e-3, 1 - 1e-3)
         found = np.maximum(noisy.sum(axis=-1, keepdims=True), 0.0)
-        units = 1 / (own * (1 - own))
+        units = _unit(own)
         error = units[:, None, None] * stddev**2
         counts = noisy * np.square(found) / (np.square(found) + 2 * stddev**2 + 1e-9) * found / (found + error + 1e-9)
         odds = SLOPES[:, None, None, None] * (units[:, None] * scores)[:, None] + logit(own)[:, None, None]
@@ -67,6 +67,11 @@ class Calibration:
         found = _bounded(self.odds(scores))
         found = found if found.shape[1] > 1 else np.column_stack([1 - found, found])
         return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _unit(shares: Array) -> Array:
+    """A slope at which odds rise as fast as probabilities, on the average of all classes: noise in one counts little."""
+    return np.full(len(shares), 1 / float(np.mean(shares * (1 - shares))))
 
 
 def _bounded(odds: Array) -> Array:
