@@ -28,7 +28,8 @@ class RandomDecisionTrees(RandomTrees):
     """The random decision trees of 2009, for study; `RandomForestClassifier` is more accurate.
 
     Trees are random and public. Each pays an equal share of epsilon for Laplace noise on the counts of classes in its
-    leaves; a row is given to the class whose counts, added over all trees, are largest. A record without a class that
+    leaves; a row is given to the class whose counts, added over all trees, are largest, with some records of all classes
+    in proportion, by the noise. A record without a class that
     is listed counts for nothing; a missing value goes left.
 
     Parameters
@@ -44,6 +45,8 @@ class RandomDecisionTrees(RandomTrees):
     ----------
     leaf_values_ : array of shape (n_trees, n_leaves, n_classes)
         Released. The noisy counts.
+    stddev_ : float
+        Public. Of the noise on the sum of the counts of all trees.
     features_ : array of shape (n_trees, n_nodes)
         Public. The feature that each node splits; the children of node i are 2 i + 1 and 2 i + 2.
     cuts_ : array of shape (n_trees, n_nodes)

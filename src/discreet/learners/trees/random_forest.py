@@ -50,7 +50,9 @@ class RandomForestClassifier(RandomTrees):
 
     Every record counts in every tree. A record without a class that is listed counts for nothing; a missing value goes
     left. A leaf says how much more frequent each class is in it than in all leaves, the less the more noise is in its
-    counts. For a few records, or a small epsilon, one tree or four are chosen instead, each the best of many random
+    counts. Where noise allows, half of the cuts are drawn by noisy quantiles, for which a record with a missing value
+    does not count; noisy counts of scores by class, without what a record says of itself, make probabilities of scores;
+    and, for many records or a large epsilon, each split is the best of four random ones. For a few records, or a small epsilon, one tree or four are chosen instead, each the best of many random
     ones, by half of epsilon; the other half fills the leaves. That takes a curator.
 
     Parameters
@@ -68,6 +70,8 @@ class RandomForestClassifier(RandomTrees):
     ----------
     leaf_values_ : array of shape (n_trees, n_leaves, n_classes)
         Released. What each leaf says about each class.
+    calibration_ : array of shape (2, n_scores)
+        Released. The slope and the offset of the odds of the second of two classes, or of each class, by its score.
     features_ : array of shape (n_trees, n_nodes)
         Public, and released where trees are chosen. The feature that each node splits; the children of node i are
         2 i + 1 and 2 i + 2.
@@ -77,7 +81,9 @@ class RandomForestClassifier(RandomTrees):
     Guarantee
     ---------
     `event_`: one release of one bounded sum, for the neighbors and the unit of the data set; add or remove one record
-    for arrays. Released: `leaf_values_`, post-processing of it. T trees get T marks of a record, so that the sum moves
+    for arrays; or several, composed: of cells of features (`column_cells`), before it, and of scores by class
+    (`forest_scores`), after it; and one choice by the exponential mechanism for each level of each tree where splits
+    are chosen (`candidate_scores_of`). Released: `leaf_values_`, `calibration_` and the cuts. T trees get T marks of a record, so that the sum moves
     by T in l1 and by sqrt(T) in l2: the random decision trees of Jagannathan, Pillaipakkamnatt and Wright 2009, with
     Gaussian noise where there is a delta. Where trees are chosen, one release for each choice more, by permute-and-flip
     on scores that a record moves by 1 (`tree_scores_of`); the leaves of a single tree are filled by another, since a

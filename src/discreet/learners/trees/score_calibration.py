@@ -70,7 +70,7 @@ class Calibration:
 
 
 def _unit(shares: Array) -> Array:
-    """A slope at which odds rise as fast as probabilities, on the average of all classes: noise in one counts little."""
+    """A slope at which odds rise as fast as probabilities, on the average of all classes."""
     return np.full(len(shares), 1 / float(np.mean(shares * (1 - shares))))
 
 
