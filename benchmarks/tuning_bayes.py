@@ -13,12 +13,14 @@ from collections.abc import Callable
 from unittest.mock import patch
 
 import numpy as np
+from sklearn import datasets
 
 from benchmarks.learning_data import Split
 from benchmarks.tuning_trees import large, small
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.learners.bayes import gaussian_nb
+from discreet.learners.bayes.categorical_nb import CategoricalNB
 from discreet.learners.bayes.gaussian_nb import GaussianNB
 
 
@@ -112,7 +114,25 @@ def lengths() -> None:
         print(f"{name:<10} noise from {2.0**noise:.4f}  shrunk to {share:g} d  {np.mean(found):.3f} ({len(found)})")
 
 
-TABLES: dict[str, Callable[[], None]] = {"bayes": bayes, "lengths": lengths}
+def covered() -> None:
+    """Accuracies of two classes whose variances alone differ, by the bounds in deviations and by the radius."""
+    for end, epsilon in itertools.product((2.0, 3.0, 5.0), (10.0, 1000.0)):
+        X, y = datasets.make_hastie_10_2(14_000, random_state=9)
+        X, y = np.clip(X / end, -1, 1), (y > 0).astype(np.int64)
+        data = Split(X[:4000], y[:4000], X[4000:], y[4000:], 2)
+        found = [data.score(GaussianNB(radius=math.sqrt(share * 10)), epsilon, 1e-6) for share in (0.1, 0.2, 1 / 3, 1)]
+        print(f"bounds of {end:g}, epsilon {epsilon:g}", *(f"{one:.3f}" for one in found), flush=True)
+
+
+def cells() -> None:
+    """Mean accuracies of naive Bayes on cells, by their number."""
+    sets = [*(large(seed) for seed in range(3)), *(mixed(seed) for seed in range(3))]
+    for epsilon, bins in itertools.product((0.3, 1.0, 10.0), (8, 16, 32, 64)):
+        mean = np.mean([data.score(CategoricalNB(bins=bins), epsilon, 1e-6) for data in sets])
+        print(f"epsilon {epsilon:g}, {bins} cells {mean:.3f}", flush=True)
+
+
+TABLES: dict[str, Callable[[], None]] = {"covered": covered, "cells": cells, "bayes": bayes, "lengths": lengths}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or TABLES:

@@ -22,6 +22,7 @@ from discreet.learners.trees import (
     additive_classifier,
     additive_model,
     boosted_stumps,
+    forest_plan,
     growth_plan,
     random_forest,
 )
@@ -89,8 +90,8 @@ def sharper() -> None:
     ):
         forest = RandomForestClassifier(n_candidates=1, random_state=0)
         with (
-            patch.object(random_forest, "SHARPER", sharper),
-            patch.object(random_forest, "MORE", more),
+            patch.object(forest_plan, "SHARPER", sharper),
+            patch.object(forest_plan, "MORE", more),
             patch.object(random_forest, "FULL", full),
         ):
             means = [
@@ -199,7 +200,44 @@ def large(seed: int) -> Split:
     return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:], classes)
 
 
+def incomes(seed: int) -> Split:
+    """6000 or 20,000 records of which one in twelve is positive: marks, amounts with heavy tails, and 10,000 others."""
+    rng = np.random.default_rng(8000 + seed)
+    n = (6000, 20_000)[seed % 2]
+    size = n + 10_000
+    age, hours, school = 18 + rng.gamma(2, 8, size), np.clip(rng.normal(40, 10, size), 1, 99), rng.integers(0, 16, size)
+    amount = np.where(rng.random(size) < 0.1, np.exp(7 + 1.2 * rng.normal(size=size)), 0.0)
+    marks = rng.random((size, 6)) < [0.5, 0.3, 0.1, 0.05, 0.05, 0.02]
+    odds = 0.25 * school + 0.03 * (hours - 40) + 1.5 * (amount > 3000) - 0.0012 * (age - 48) ** 2 - 5.0
+    y = (rng.random(size) < expit(odds + 0.8 * marks[:, 0] + 0.5 * marks[:, 2])).astype(np.int64)
+    X = np.column_stack([(age - 57) / 39, amount / 25_000 - 1, (hours - 50) / 49, school / 7.5 - 1, 2.0 * marks - 1])
+    X = np.clip(X, -1, 1)
+    return Split(X[:n], y[:n], X[n:], y[n:], 2)
+
+
+def deep() -> None:
+    """Accuracies of decision trees by levels, cells and criterion: unequal classes, then 10,000 records, then curves."""
+    sets = [incomes(0), incomes(1), large(1), curved(0)]
+    shapes = ((3, 8, "max"), (3, 8, "gini"), (4, 16, "gini"), (5, 16, "gini"), (6, 32, "gini"), (8, 128, "gini"))
+    for epsilon, (depth, bins, criterion) in itertools.product((0.3, 1.0, 10.0, 1000.0), shapes):
+        model = DecisionTreeClassifier(depth, bins=bins, criterion=criterion)  # type: ignore[arg-type]
+        found = [data.score(model, epsilon, 1e-6, Neighbors.ADD_REMOVE) for data in sets]
+        print(f"epsilon {epsilon:g}, {depth} levels, {bins} cells, {criterion:<5}", *(f"{one:.3f}" for one in found))
+
+
+def forests() -> None:
+    """Accuracies of forests of random trees, and of trees whose splits are chosen, by the number of trees."""
+    sets = [incomes(0), large(0), large(1), curved(0), curved(1)]
+    for epsilon, (enough, trees) in itertools.product((1.0, 10.0, 100.0), ((1e12, 48), (0.0, 16), (0.0, 48))):
+        with patch.object(random_forest, "ENOUGH", enough), patch.object(random_forest, "GROWN", trees):
+            found = [data.score(RandomForestClassifier(random_state=0), epsilon, 1e-6) for data in sets]
+        words = f"epsilon {epsilon:g}, {'random' if enough else f'{trees} grown'}"
+        print(f"{words:<28}", *(f"{one:.3f}" for one in found), flush=True)
+
+
 TABLES: dict[str, Callable[[], None]] = {
+    "deep": deep,
+    "forests": forests,
     "chosen": chosen,
     "sharper": sharper,
     "levels": levels,

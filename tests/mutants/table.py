@@ -1169,7 +1169,7 @@ MUTANTS = [
     ),
     *of(
         "learners/trees/boosted_stumps",
-        ("Stage(question, 1.0, self._rounds())", "Stage(question, 1.0, 1)"),
+        ("Stage(question, 1.0, rounds)", "Stage(question, 1.0, 1)"),
         ("NORMS[self.delta > 0]", "NORMS[self.delta == 0]"),
     ),
     *of(
@@ -1177,6 +1177,21 @@ MUTANTS = [
         ("return Repeated(self.choice.event, 2)", "return self.choice.event"),
         ("Budget((1 - SHARE) * task.budget.epsilon)", "Budget(task.budget.epsilon)"),
         tests="learners/trees/test_random_forest.py",
+    ),
+    *of(
+        "learners/trees/forest_plan",
+        ("Repeated(part.event, times) if name", "part.event if name"),
+        ("return math.sqrt(share) if", "return 1.0 if"),
+        tests="learners/trees/test_random_forest.py",
+    ),
+    *of(
+        "questions/trees/forest_scores",
+        ("float(scores) if norm", "1.0 if norm"),
+        ("table - np.eye(classes)[kind]", "table"),
+    ),
+    *of("questions/trees/scores", ("of, 2.0, whole=False)", "of, 0.4, whole=False)")),
+    *of(
+        "learners/trees/cut_scale", ("same & ~right, np.minimum(high, there)", "same & ~right, np.maximum(high, there)")
     ),
     *of(
         "learners/trees/growth_plan",

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.naive_bayes import CategoricalNB as Exact
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
@@ -80,3 +82,24 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     for fields in ({"bins": 0}, {"alpha": 0.0}, {"epsilon": 0.0}):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             CategoricalNB(**{"classes": [0, 1], "bounds": (0, 2), **fields}).fit(X, y)  # type: ignore[arg-type]
+
+
+def TWIN(model: Any) -> Any:
+    """Scikit-learn's, on the same cells."""
+    cells = [np.linspace(column.lower, column.upper, model.bins_ + 1)[1:-1] for column in model.columns_]
+
+    def cut(X: np.ndarray) -> np.ndarray:
+        return np.column_stack(
+            [np.searchsorted(ends, x, side="right") for ends, x in zip(cells, np.asarray(X).T, strict=True)]
+        )
+
+    return make_pipeline(FunctionTransformer(cut), Exact(min_categories=model.bins_))
+
+
+def test_cells_are_finer_where_there_is_less_noise() -> None:
+    X, y = np.zeros((5, 1)), np.zeros(5)
+    found = [
+        CategoricalNB(classes=[0, 1], bounds=(-1, 1), epsilon=epsilon, expected_size=1000).fit(X, y).bins_
+        for epsilon in (1.0, 10.0, 1000.0)
+    ]
+    assert found == [8, 16, 32]

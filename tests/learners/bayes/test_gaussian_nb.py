@@ -81,13 +81,32 @@ def test_the_audit_does_not_refute_its_sums_and_would_see_two_thirds_of_the_nois
 
 
 def test_where_noise_is_small_long_records_are_kept_whole_and_short_ones_shrunk() -> None:
+    """And where it is smaller still, most records are within the length that others are shrunk to."""
     rng = np.random.default_rng(0)
-    marks, numbers = rng.choice([-1.0, 1.0], (2000, 6)), rng.normal(0, 0.2, (2000, 6))
-    for X, size, square in ((marks, 10_000, 6.0), (marks, 200, 2.4), (numbers, 10_000, 0.6)):
+    marks, numbers, wide = rng.choice([-1.0, 1.0], (2000, 6)), *(rng.normal(0, s, (2000, 6)) for s in (0.15, 0.3))
+    many, few = 10_000, 500
+    for X, size, square in (
+        (marks, many, 6.0),
+        (marks, 200, 2.4),
+        (numbers, many, 0.6),
+        (wide, few, 0.6),
+        (wide, 10**6, 1.2),
+    ):
         model = GaussianNB(classes=[0, 1], bounds=(-1, 1), epsilon=3.0, expected_size=size)
         model.fit(X, rng.integers(0, 2, 2000))
         assert model.radius_ == pytest.approx(square**0.5)
         assert isinstance(model.event_, Composed)
+
+
+def test_it_approaches_the_exact_one_whatever_the_bounds() -> None:
+    """Bounds of two deviations, which cut many records, and of fifty; two classes whose variances alone differ."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+    X = rng.normal(0, np.where(y == 1, 1.3, 0.7)[:, None], (4000, 8))
+    for end in (2.0, 50.0):
+        rows = np.clip(X, -end, end)
+        model = GaussianNB(classes=[0, 1], bounds=(-end, end), epsilon=1000.0, expected_size=4000).fit(rows, y)
+        assert model.score(rows, y) > Exact().fit(rows, y).score(rows, y) - 0.01
 
 
 def test_marks_are_not_taken_for_normal() -> None:

@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.tree import DecisionTreeClassifier as Exact
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.learners.trees.decision_tree import DecisionTreeClassifier
-from discreet.learners.trees.growth_plan import FromCounts, labelled_levels
+from discreet.learners.trees.growth_plan import FromCounts, labelled_levels, leaf_shares
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.least_noise import SumPlan
 from discreet.releases.spread import spread
@@ -23,10 +25,17 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum, worst
-from tests.learners.trees.test_random_forest import CLASSIFIER
+from tests.learners.trees.test_random_forest import CLASSIFIER, rare
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(DecisionTreeClassifier(2, bounds=trial.BOUNDS, classes=[0, 1]), exemptions=CLASSIFIER)
+
+
+def TWIN(model: Any) -> Any:
+    """Scikit-learn's, as deep."""
+    return Exact(max_depth=len(model.cuts_).bit_length(), random_state=0)
+
+
 FIELDS: dict[str, Any] = {"classes": ["no", "yes"], "bounds": (-1.0, 1.0)}
 
 
@@ -132,9 +141,37 @@ def test_the_audit_does_not_refute_its_sums_and_would_see_two_thirds_of_the_nois
 
 def test_it_has_as_many_levels_as_records_times_epsilon_pay_for() -> None:
     X, y = np.zeros((5, 1)), np.zeros(5)
-    for size, levels in ((10, 2), (45, 1), (100, 2), (1000, 3)):
+    for size, levels in ((10, 2), (45, 1), (100, 2), (1000, 3), (5000, 5), (10**7, 8)):
         model = DecisionTreeClassifier(**FIELDS, epsilon=1.0, expected_size=size).fit(X, y)
         assert len(model.features_) == 2**levels - 1
+
+
+def test_a_rare_class_is_told_apart_and_probabilities_are_no_worse_than_those_of_a_constant() -> None:
+    """By the area under the curve and the log loss on others; a thousandth for noise."""
+    X, y = rare(26_000)
+    share = np.mean(y[:6000] == "in")
+    constant = log_loss(y[6000:], np.tile([share, 1 - share], (20_000, 1)))
+    for epsilon, least in ((0.3, 0.5), (1.0, 0.65), (10.0, 0.72)):
+        fields: dict[str, Any] = {"classes": ["in", "out"], "bounds": (0.0, 60.0), "expected_size": 6000}
+        found = DecisionTreeClassifier(**fields, epsilon=epsilon).fit(X[:6000], y[:6000]).predict_proba(X[6000:])
+        assert log_loss(y[6000:], found) < constant + 0.001
+        assert roc_auc_score(y[6000:] == "in", found[:, 0]) >= least
+
+
+def test_the_less_is_known_of_a_leaf_the_closer_it_is_to_the_node_above_it() -> None:
+    counts = np.array([[400.0, 100.0], [8.0, 2.0], [0.0, 20.0], [-3.0, 1.0]])
+    exact, noisy = leaf_shares(counts, 0.0), leaf_shares(counts, 10.0)
+    np.testing.assert_allclose(exact.sum(axis=1), 1.0)
+    np.testing.assert_allclose(exact[0], [0.8, 0.2], atol=0.01)
+    whole = counts[:, 1].sum() / counts.sum()
+    assert exact[2, 1] > noisy[2, 1] > whole
+    assert (exact > 0).all()
+
+
+def test_cells_are_as_many_as_can_be_counted() -> None:
+    X, y = np.zeros((5, 40)), np.zeros(5)
+    model = DecisionTreeClassifier(**{**FIELDS, "classes": range(8)}, epsilon=1000.0).fit(X, y)
+    assert len(model.features_) == 2**8 - 1
 
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.ensemble import RandomForestClassifier as Exact
+from sklearn.metrics import log_loss
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.learners.trees.random_forest import RandomDecisionTrees, RandomForestClassifier
-from discreet.learners.trees.random_trees import ForestPlan, sample_question
+from discreet.learners.trees.forest_plan import StagedForest
+from discreet.learners.trees.random_forest import RandomForestClassifier
+from discreet.learners.trees.random_trees import sample_question
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
@@ -37,14 +41,14 @@ CLASSIFIER = {
     "check_classifiers_regression_target": "classes are public: what is not listed counts for nothing",
 }
 
-TRIALS = {
-    "RandomForestClassifier": LearnerTrial(
-        RandomForestClassifier(4, max_depth=3, bounds=trial.BOUNDS, classes=[0, 1]), exemptions=CLASSIFIER
-    ),
-    "RandomDecisionTrees": LearnerTrial(
-        RandomDecisionTrees(4, bounds=trial.BOUNDS, classes=[0, 1]), exemptions=CLASSIFIER
-    ),
-}
+TRIAL = LearnerTrial(RandomForestClassifier(4, max_depth=3, bounds=trial.BOUNDS, classes=[0, 1]), exemptions=CLASSIFIER)
+
+
+def TWIN(_: Any) -> Any:
+    """Scikit-learn's, with its defaults."""
+    return Exact(random_state=0)
+
+
 FIELDS: dict[str, Any] = {"classes": ["in", "out"], "bounds": (-1.0, 1.0), "random_state": 0}
 BITS = DeterministicBits(0)
 
@@ -84,10 +88,12 @@ def test_trees_are_deeper_and_more_where_there_is_less_noise() -> None:
     assert len(set(shapes)) == 3
 
 
-def test_the_trees_come_from_the_random_state_alone() -> None:
+def test_what_trees_split_comes_from_the_random_state_alone_and_where_from_it_and_noisy_quantiles() -> None:
     X, y = people(50)
     first, other = (RandomForestClassifier(**FIELDS).fit(some, y) for some in (X, -X))
-    np.testing.assert_array_equal(first.cuts_, other.cuts_)
+    np.testing.assert_array_equal(first.features_, other.features_)
+    few = [RandomForestClassifier(4, max_depth=2, **FIELDS, expected_size=50).fit(some, y).cuts_ for some in (X, -X)]
+    np.testing.assert_array_equal(*few)
 
 
 def test_the_audit_does_not_refute_its_sum_and_would_see_two_thirds_of_the_noise() -> None:
@@ -95,10 +101,16 @@ def test_the_audit_does_not_refute_its_sum_and_would_see_two_thirds_of_the_noise
         model = RandomForestClassifier(4, max_depth=1, **FIELDS, epsilon=3.0, delta=price)
         task = model._task(np.zeros((1, 1)), np.array(["in"]), Budget(3.0, price))
         plan = model.plan(task)
-        assert isinstance(plan, ForestPlan)
-        asked = SumPlan(sample_question(task, plan.trees, plan.depth, plan.norm), plan.spread)
-        record = worst(asked.question, (-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
-        check_sum(asked, record)
+        assert isinstance(plan, StagedForest)
+        own = plan.counts
+        for asked in (
+            plan.cells,
+            SumPlan(sample_question(task, own.trees, own.depth, own.norm), own.spread),
+            plan.scores,
+        ):
+            assert asked is not None
+            axes = ((-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
+            check_sum(asked, worst(asked.question, *axes[: len(asked.question.columns)]))
 
 
 def test_a_few_trees_that_are_chosen_are_better_for_a_few_records() -> None:
@@ -137,8 +149,8 @@ def test_one_tree_is_printed_and_drawn() -> None:
 def test_nobody_can_choose_trees_who_does_not_hold_all_records() -> None:
     X, _ = people(10)
     for number, refused in ((None, False), (8, True)):
-        data = PrivateData(Local(TRIALS["RandomForestClassifier"].source(X)), MemoryLedger(trial.BUDGET))
-        model = TRIALS["RandomForestClassifier"].of_private().set_params(n_candidates=number)
+        data = PrivateData(Local(TRIAL.source(X)), MemoryLedger(trial.BUDGET))
+        model = TRIAL.of_private().set_params(n_candidates=number)
         with pytest.raises(DiscreetError, match="takes a curator") if refused else nullcontext():
             model.fit(data)
 
@@ -165,28 +177,44 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
             RandomForestClassifier(**{**FIELDS, **fields}).fit(X, y)
 
 
-def test_they_learn_where_epsilon_is_large() -> None:
-    X, y = people()
-    assert RandomDecisionTrees(30, max_depth=5, **FIELDS, epsilon=50.0).fit(X, y).score(X, y) > 0.75
+def rare(n: int = 6000) -> tuple[np.ndarray, np.ndarray]:
+    """One in twelve is "in", by an amount of which few are large, and by a mark; between 0 and 60."""
+    rng = np.random.default_rng(2)
+    X = np.column_stack([np.exp(rng.normal(size=n)), 60.0 * (rng.random(n) < 0.2), rng.uniform(0, 60, n)])
+    odds = 1.2 * np.log(X[:, 0]) + X[:, 1] / 60 - 3.3
+    return np.clip(X, 0, 60), np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "in", "out")
 
 
-def test_the_price_is_pure_and_the_depth_half_the_number_of_features() -> None:
-    model = RandomDecisionTrees(**FIELDS, epsilon=0.5).fit(np.zeros((5, 6)), np.full(5, "in"))
-    assert pure_epsilon(model.event_) == pytest.approx(0.5)
-    assert model.cuts_.shape == (10, 2**3 - 1)
+def test_its_probabilities_are_no_worse_than_those_of_a_constant() -> None:
+    """By the log loss on others, where a class is rare and an amount has a heavy tail; a thousandth for noise."""
+    X, y = rare(26_000)
+    share = np.mean(y[:6000] == "in")
+    constant = log_loss(y[6000:], np.tile([share, 1 - share], (20_000, 1)))
+    for epsilon, better in ((0.3, -0.001), (1.0, 0.01), (10.0, 0.02)):
+        fields = {**FIELDS, "bounds": (0.0, 60.0), "expected_size": 6000}
+        model = RandomForestClassifier(**fields, epsilon=epsilon).fit(X[:6000], y[:6000])
+        assert log_loss(y[6000:], model.predict_proba(X[6000:])) < constant - better
 
 
-def test_a_count_gets_noise_of_all_trees_over_epsilon() -> None:
-    """Laplace noise of scale T / epsilon, whose deviation 10,240 counts of nothing show to within a tenth."""
-    model = RandomDecisionTrees(10, max_depth=9, **FIELDS, epsilon=2.0).fit(np.zeros((0, 3)), np.empty(0))
-    assert model.leaf_values_.std() == pytest.approx(np.sqrt(2) * 10 / 2, rel=0.1)
+def test_where_noise_is_small_each_split_is_one_of_a_few_and_the_fit_costs_what_it_says() -> None:
+    X, y = people(2000)
+    for price in (1e-6, 0.0):
+        fields = {**FIELDS, "expected_size": 2000, "delta": price}
+        model = RandomForestClassifier(3, max_depth=3, **fields, epsilon=60.0).fit(X, y)
+        task = model._task(X, y, Budget(60.0, price))
+        plan = model.plan(task)
+        assert isinstance(plan, StagedForest)
+        assert plan.choice is not None
+        assert plan.event == model.event_
+        assert (delta(plan.event, 60.0) if price else pure_epsilon(plan.event) - 60.0) <= max(price, 1e-9)
+        assert Repeated(plan.choice.event, 9) in plan.event.events  # type: ignore[attr-defined]
+        assert model.score(X, y) > 0.85
 
 
-def test_the_audit_does_not_refute_its_sum_and_would_see_trees_that_do_not_share_epsilon() -> None:
-    """The twin has the noise of one tree on the counts of three."""
-    model = RandomDecisionTrees(3, max_depth=1, **FIELDS, epsilon=3.0)
-    task = model._task(np.zeros((1, 1)), np.array(["in"]), Budget(3.0))
-    plan = model.plan(task)
-    asked = SumPlan(sample_question(task, plan.trees, plan.depth, plan.norm), plan.spread)
-    record = worst(asked.question, (-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
-    check_sum(asked, record)
+def test_a_single_tree_of_labels_is_not_certain() -> None:
+    X, y = people(60)
+    for classes in (["in", "out"], ["in", "out", "else"]):
+        fields = {**FIELDS, "classes": classes, "expected_size": 60, "epsilon": 0.3}
+        found = RandomForestClassifier(1, n_candidates=4, **fields).fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(found.max(axis=1), 2 / (1 + len(classes)))
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)

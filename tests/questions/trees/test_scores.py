@@ -15,6 +15,7 @@ from discreet.questions.trees.forest_leaves import leaves_of
 from discreet.questions.trees.scores import (
     FINE,
     Scores,
+    candidate_scores_of,
     entropy,
     gini,
     labelled_tree_scores_of,
@@ -71,6 +72,19 @@ def test_no_choice_of_splits_in_all_nodes_loses_more_than_its_price() -> None:
     some = GRID[::2] + GRID[1::4]
     check_choices(split_scores_of(SCHEMA, ("x", "y"), 2, "kind", *TREE, "max"), SCHEMA, some, reached=0.99)
     check_choices(split_scores_of(SCHEMA, ("x", "y"), 2, "kind", *TREE, "gini"), SCHEMA, some, reached=0.4)
+
+
+def test_no_choice_from_a_few_splits_of_each_node_loses_more_than_its_price() -> None:
+    """A tree with one split, and three candidates for each node below it."""
+    some = GRID[::2] + GRID[1::4]
+    features = np.column_stack([np.zeros(3), [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    cuts = np.column_stack([np.full(3, 0.5), [0.3, 0.5, 0.9], [0.5, 0.8, 0.1]])
+    question = candidate_scores_of(SCHEMA, ("x", "y"), "kind", features, cuts)
+    check_choices(question, SCHEMA, some, reached=0.4)
+    view = CuratorsView(Matrix(np.array(GRID), SCHEMA), Neighbors.REPLACE, DeterministicBits(0))
+    assert question.answer(view).steps.shape == (2, 3)
+    with pytest.raises(DiscreetError, match="differ above their last level"):
+        candidate_scores_of(SCHEMA, ("x", "y"), "kind", features, cuts + np.arange(3)[:, None])
 
 
 def test_a_record_moves_scores_in_one_direction_and_by_no_more_than_is_said() -> None:

@@ -12,12 +12,17 @@ from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task, encoded
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of, shrinkage
+from discreet.questions.columns.box import GUESS
 from discreet.questions.tables.contingency import class_marginals_of
 from discreet.questions.tables.domain import MOST_BINS, Domain
 from discreet.releases.least_noise import SumPlan, planned
 from discreet.schema.schema import Category, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
+
+# Records times epsilon, over the reach of the neighbors, and cells that they pay for. From made-up data: `cells` in
+# benchmarks/tuning_bayes.py.
+SIZES = ((4e4, 32), (4e3, 16), (0.0, 8))
 
 
 class CategoricalNB(NaiveBayes):
@@ -29,8 +34,9 @@ class CategoricalNB(NaiveBayes):
 
     Parameters
     ----------
-    bins : int
-        Public. The number of cells of each number.
+    bins : int, optional
+        Public. The number of cells of each number; where not given, 8, or 16 or 32 where records times epsilon are
+        many.
     alpha : float
         Public. Records that are added to each value in each class (Laplace smoothing).
     bounds : (lower, upper), or Schema, optional
@@ -42,6 +48,8 @@ class CategoricalNB(NaiveBayes):
     feature_log_prob_ : array of shape (n_values, n_classes)
         Released. The logarithm of the probability of each value in each class: those of the first feature, of the
         second, and so on.
+    bins_ : int
+        Public. The number of cells of each number.
     columns_ : tuple of Number or Category
         Public. What is known of each feature.
 
@@ -64,12 +72,14 @@ class CategoricalNB(NaiveBayes):
 
     purpose: ClassVar[str] = "naive Bayes on categories"
     categories: ClassVar[bool] = True
+    bins_: int
 
     def __init__(
         self,
         *,
-        bins: int = 8,
+        bins: int | None = None,
         alpha: float = 1.0,
+        expected_size: int = GUESS,
         target: str | None = None,
         classes: Any = None,
         bounds: Any = None,
@@ -78,24 +88,28 @@ class CategoricalNB(NaiveBayes):
     ) -> None:
         self.bins = bins
         self.alpha = alpha
+        self.expected_size = expected_size
         self.target, self.classes, self.bounds = target, classes, bounds
         self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        check_whole(self.purpose, "bins", self.bins, most=MOST_BINS)
+        if self.bins is not None:
+            check_whole(self.purpose, "bins", self.bins, most=MOST_BINS)
+        check_whole(self.purpose, "expected_size", self.expected_size)
         check_positive(self.purpose, "alpha", self.alpha)
 
     def plan(self, task: Task) -> SumPlan:
         """One release, in l1 or l2, whichever needs less noise."""
         assert task.target is not None
         norms: tuple[Norm, ...] = ("l1", "l2")
-        bins = self._domain(task.schema, task.features).bins
+        bins = _domain(task.schema, task.features, self._cells(task)).bins
         questions = [class_marginals_of(task.schema, task.features, bins, task.target, norm) for norm in norms]
         return planned(task.data, task.budget, *questions)
 
     def learn(self, task: Task, plan: SumPlan, permit: Permit) -> Artefact:
         """Shares of values in each class from the noisy counts."""
-        sizes, stddev = self._domain(task.schema, task.features).shape, plan.spread.stddev
+        cells, stddev = self._cells(task), plan.spread.stddev
+        sizes = _domain(task.schema, task.features, cells).shape
         noisy = permit.ask(plan.question, plan.spread.noise).reshape(sum(sizes), -1)
         tables = np.split(noisy, np.cumsum(sizes)[:-1])
         # Every table adds up to the classes: the fewer cells it has, the less noise is in them.
@@ -104,14 +118,14 @@ class CategoricalNB(NaiveBayes):
         noise = stddev / np.sqrt(weights.sum())
         n = counts_of(counts[:, None], noise, task.data.public_size)[:, 0]
         shares = [self._shares(table, n, stddev) for table in tables]
-        return {"feature_log_prob_": np.log(np.vstack(shares)), "class_prior_": n / n.sum()}
+        return {"feature_log_prob_": np.log(np.vstack(shares)), "class_prior_": n / n.sum(), "bins_": cells}
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """The logarithm of P(class) P(row | class), but for a constant; a missing value says nothing."""
         check_is_fitted(self)
         values = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
         schema = Schema({f"x{i}": column for i, column in enumerate(self.columns_)})
-        rows, domain = encoded(values, schema), self._domain(schema, tuple(schema.columns))
+        rows, domain = encoded(values, schema), _domain(schema, tuple(schema.columns), self.bins_)
         joint = np.tile(np.log(self.class_prior_), (len(rows), 1))
         starts = np.cumsum((0, *domain.shape))
         for name, start, own in zip(domain.columns, starts, rows.T, strict=False):
@@ -120,9 +134,10 @@ class CategoricalNB(NaiveBayes):
             joint[there] += self.feature_log_prob_[start + places]
         return joint
 
-    def _domain(self, schema: Schema, features: tuple[str, ...]) -> Domain:
-        bins = tuple(0 if isinstance(schema.columns[name], Category) else int(self.bins) for name in features)
-        return Domain.of(schema, features, bins)
+    def _cells(self, task: Task) -> int:
+        """Of each number: as given; else as many as records times epsilon pay for."""
+        weight = (task.data.public_size or self.expected_size) * task.budget.epsilon / task.data.neighbors.reach
+        return next(bins for least, bins in SIZES if weight >= least) if self.bins is None else int(self.bins)
 
     def _shares(self, table: Array, n: Array, stddev: float) -> Array:
         """The share of each value in each class; none so small that noise alone would let it decide."""
@@ -133,3 +148,8 @@ class CategoricalNB(NaiveBayes):
         least = np.maximum(self.alpha / (n + self.alpha * len(table)), np.minimum(np.sqrt(kept * own), 1 / len(table)))
         shares = np.maximum(pooled + kept * apart, least)
         return np.asarray(shares / shares.sum(axis=0))
+
+
+def _domain(schema: Schema, features: tuple[str, ...], cells: int) -> Domain:
+    bins = tuple(0 if isinstance(schema.columns[name], Category) else cells for name in features)
+    return Domain.of(schema, features, bins)

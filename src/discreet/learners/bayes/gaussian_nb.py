@@ -39,6 +39,10 @@ LENGTHS = 0.01  # of the information that is paid for, for the lengths
 # and below which they are shrunk less than others. In those terms since scores on digits, with ten classes, were seen.
 QUIET, LOUD = 0.03, 0.1
 LONGER = 0.4  # of d, what they are shrunk to then
+# The same noise, below which shrinking costs more than it saves: records are shrunk to the least of some squared
+# lengths that most of them have. From `covered` there.
+CALM, COVERED = 5e-5, 0.75
+RADII = (SHORTER, 0.2, LONG, 0.6)  # of d
 NORMS: tuple[Norm, ...] = ("l1", "l2")
 # Noise on a mean over all records that halves what a feature says: from `bayes` in benchmarks/tuning_bayes.py.
 TYPICAL = 0.024
@@ -54,6 +58,8 @@ class MomentsPlan:
         Public. Those that are used.
     radius, long_radius : float
         Public. The length that records are shrunk to, and that where most are found to be long.
+    covering : bool
+        Public. Whether they are shrunk to the least of `RADII` that nearly all keep within instead.
     norm : {"l1", "l2"}
         Public. In which a record is bounded.
     moments : Spread
@@ -67,6 +73,7 @@ class MomentsPlan:
     features: tuple[str, ...]
     radius: float
     long_radius: float
+    covering: bool
     norm: Norm
     moments: Spread
     lengths: Spread | None
@@ -76,6 +83,14 @@ class MomentsPlan:
         """The moments of records that are shrunk to this radius."""
         return moments_of(task, self.features, radius, self.norm)
 
+    def radius_of(self, lengths: Array) -> float:
+        """The length to shrink to, from the noisy numbers of records whose length is between those of `RADII`."""
+        if not self.covering:
+            split = RADII.index(LONG) + 1
+            return self.long_radius if lengths[split:].sum() > lengths[:split].sum() else self.radius
+        within = np.cumsum(lengths)[:-1] >= COVERED * lengths.sum()
+        return math.sqrt((*RADII, 1.0)[int(np.append(within, True).argmax())] * len(self.features))
+
 
 def moments_of(task: Task, some: tuple[str, ...], radius: float, norm: Norm) -> BoundedSum:
     """The sum of moments of these features, class by class."""
@@ -83,15 +98,15 @@ def moments_of(task: Task, some: tuple[str, ...], radius: float, norm: Norm) -> 
 
 
 def lengths_of(task: Task) -> BoundedSum:
-    """How many records are short, and how many long, of all features."""
-    return record_lengths_of(task.schema, task.features, (math.sqrt(LONG * len(task.features)),))
+    """How many records are how long, of all features."""
+    return record_lengths_of(task.schema, task.features, tuple(math.sqrt(r * len(task.features)) for r in RADII))
 
 
 def joint_plan(task: Task, some: tuple[str, ...], radius: float | None) -> MomentsPlan:
     """One release about these features, in l1 or l2, whichever needs less noise."""
     radius = math.sqrt(SHORTER * len(some)) if radius is None else radius
     best = planned(task.data, task.budget, *(moments_of(task, some, radius, norm) for norm in NORMS))
-    return MomentsPlan(some, radius, radius, best.question.bound.norm, best.spread, None, best.event)
+    return MomentsPlan(some, radius, radius, False, best.question.bound.norm, best.spread, None, best.event)
 
 
 def lengths_first(task: Task, n: int) -> MomentsPlan | None:
@@ -104,14 +119,16 @@ def lengths_first(task: Task, n: int) -> MomentsPlan | None:
     if noise > LOUD:
         return None
     radius, longer = math.sqrt(SHORTER * d), whole.radius if noise < QUIET else math.sqrt(LONGER * d)
-    return MomentsPlan(task.features, radius, longer, whole.norm, moments, lengths, plan.event)
+    return MomentsPlan(task.features, radius, longer, noise < CALM, whole.norm, moments, lengths, plan.event)
 
 
 def published_plan(task: Task, radius: float | None) -> MomentsPlan:
     """An equal share of epsilon for each statistic: Laplace noise in l1."""
     radius = math.sqrt(len(task.features)) if radius is None else radius
     question, noise = moments_of(task, task.features, radius, "l1"), calibrate(Laplace(), Budget(task.budget.epsilon))
-    return MomentsPlan(task.features, radius, radius, "l1", spread(task.data, question, noise), None, noise.event)
+    return MomentsPlan(
+        task.features, radius, radius, False, "l1", spread(task.data, question, noise), None, noise.event
+    )
 
 
 class GaussianNB(NaiveBayes):
@@ -131,7 +148,8 @@ class GaussianNB(NaiveBayes):
         Public. The length that a scaled record is shrunk to, here and in predictions; sqrt(n_features) shrinks nothing.
         Where none is given, it is sqrt(0.1 n_features), since the noise grows with it; but where the noise is small, a
         hundredth of the budget tells whether most records are longer than uniform ones, as those with many marks are:
-        then it is sqrt(0.4 n_features), or nothing is shrunk.
+        then it is sqrt(0.4 n_features), or nothing is shrunk. Where it is smaller still, the length is one that nearly
+        all records keep within.
     max_features : int, optional
         Public. How many features are used, chosen at random. Where it is not given, all of them, unless the
         noise would drown each; see `plan`.
@@ -223,8 +241,7 @@ class GaussianNB(NaiveBayes):
         """Counts, means and variances from the noisy sums."""
         radius, d = plan.radius, len(plan.features)
         if plan.lengths is not None:
-            short, long = permit.ask(lengths_of(task), plan.lengths.noise)
-            radius = plan.long_radius if long > short else radius
+            radius = plan.radius_of(permit.ask(lengths_of(task), plan.lengths.noise))
         question, noise = plan.question(task, radius), plan.moments.noise
         sums = permit.ask(question, noise).reshape(-1, 1 + 2 * d)
         stddev = 0.0 if self.method == "published" else spread(task.data, question, noise).stddev

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,12 @@ from discreet.learners.bayes.naive_bayes import partial_shrinkage, shrinkage
 VALUES = np.linspace(-1.0, 1.0, 33)  # on which laws are compared: values closer than a step are taken for alike
 POWERS = VALUES ** np.arange(5)[:, None]
 LEAST = 2e-3  # variance, and distance of a mean from the ends: a mean between two values needs half of it
+NARROW, AWAY = (
+    1 / 12,
+    5.0,
+)  # a deviation, and how many of them from both ends a mean is, where a law is taken for normal
+TINY = 1e-8  # variance of a normal law
+SURE = 5.0  # deviations of noise on a variance, below which none is trusted, unless it is as great as LEAST
 ROUNDS, HALVINGS, CLOSE = 100, 40, 1e-7
 
 
@@ -58,9 +65,27 @@ class BoxLaw:
     def of(cls, mean: Array, variance: Array) -> BoxLaw:
         """With these means and variances, as far as laws on [-1, 1] have them.
 
+        Where a law is narrow and far from both ends, the normal one, however narrow: `VALUES` would not tell it. Else
         Newton's method on the convex function log_total - slope E[z] - curve E[z^2], with steps that are halved until
         it falls.
         """
+        own = np.sqrt(np.maximum(variance, TINY))
+        narrow = (own < NARROW) & (np.abs(mean) + AWAY * own < 1)
+        normal, other = (
+            cls._normal(mean, own),
+            cls._bounded(np.where(narrow, 0.0, mean), np.where(narrow, 0.1, variance)),
+        )
+        pairs = ((normal.slope, other.slope), (normal.curve, other.curve), (normal.log_total, other.log_total))
+        return cls(*(np.where(narrow, *pair) for pair in pairs))
+
+    @classmethod
+    def _normal(cls, mean: Array, own: Array) -> BoxLaw:
+        """Normal laws, on values as far apart as `VALUES`."""
+        total = np.square(mean / own) / 2 + np.log(own * math.sqrt(2 * math.pi) / (VALUES[1] - VALUES[0]))
+        return cls(mean / own**2, -1 / (2 * own**2), total)
+
+    @classmethod
+    def _bounded(cls, mean: Array, variance: Array) -> BoxLaw:
         mean = np.clip(mean, LEAST - 1, 1 - LEAST)
         most = (1 - 1e-4) * (1 - mean**2)
         variance = np.clip(variance, np.minimum(LEAST, most), most)
@@ -137,6 +162,11 @@ class NoisyMoments:
     stddev: float
     square_stddev: float
 
+    @property
+    def _least(self) -> float:
+        """The least variance that noise leaves any trust in."""
+        return min(LEAST, max(TINY, SURE * self.square_stddev * len(self.n) ** 0.5 / float(self.n.sum())))
+
     def shrunk(self) -> ShrunkMoments:
         """Means and variances that the noise leaves.
 
@@ -151,7 +181,7 @@ class NoisyMoments:
         middle = (self.n * self.first).sum(axis=0) / total / (1 + 3 * self.stddev**2 * own)  # uniform ones vary by 1/3
         middle = np.clip(middle, edge - 1, 1 - edge)
         room = 1 - middle**2
-        least = np.maximum(LEAST, np.minimum(2 * self.square_stddev * own**0.5, room))
+        least = np.maximum(self._least, np.minimum(2 * self.square_stddev * own**0.5, room))
         whole = np.clip((self.n * self.second).sum(axis=0) / total - middle**2, least, room)
         apart = self.first - middle
         kept = _by(partial_shrinkage, apart / np.sqrt(whole), noise / whole)
@@ -171,11 +201,11 @@ class NoisyMoments:
         common = (self.n * (self.second - mean**2)).sum(axis=0) / weight
         own = (self.n**2 * noise).sum(axis=0) / weight**2
         apart = common - common.mean()
-        least = np.minimum(np.maximum(LEAST, 2 * np.sqrt(own)), flat)
+        least = np.minimum(np.maximum(self._least, 2 * np.sqrt(own)), flat)
         common = np.clip(common.mean() + shrinkage(apart, own) * apart, least, 1.0)
         share = (self.second - mean**2) / room
         kept = _by(shrinkage, share / common - 1, noise / np.square(room * common))
-        least = np.maximum(LEAST, np.minimum(2 * np.sqrt(kept * noise) / room, common))
+        least = np.maximum(self._least, np.minimum(2 * np.sqrt(kept * noise) / room, common))
         share = np.clip(common + kept * (share - common), least, 1.0)
         return np.where(common > flat, share, np.minimum(share, flattest(mean) / room))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.bound import Norm
 from discreet.core.checks import check_whole
+from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task, encoded
+from discreet.questions.columns.box import GUESS
 from discreet.questions.gradients.shape_gradients import boosting_weights_of, cells_among, scores_among
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.domain import Domain
@@ -20,11 +23,26 @@ from discreet.schema.schema import Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-# From made-up data: `boosted` in benchmarks/tuning_trees.py.
-ROUNDS, PURE_ROUNDS = 8, 4  # with Gaussian noise and with Laplace noise
+# From made-up data: `boosted` in benchmarks/tuning_trees.py. Records times epsilon, over the reach of the neighbors,
+# from which so many rounds and bins pay, with Gaussian noise and with Laplace noise.
+SIZES = ((1e6, 256, 64), (1e5, 128, 64), (3e4, 64, 32), (8e3, 32, 16), (2.5e3, 16, 16), (0.0, 8, 8))
+PURE_SIZES = ((3e6, 128, 64), (1e6, 64, 64), (2e5, 32, 32), (6e4, 16, 16), (2e4, 8, 16), (0.0, 4, 8))
 DOUBT = 2.0  # deviations of noise that are taken from an edge
 NORMS: tuple[Norm, Norm] = ("l1", "l2")  # without delta, and with it
 SUREST = 0.8  # edge as a share of all weights, so that noise never makes a vote very large: set by hand
+
+
+@dataclass(frozen=True)
+class BoostingPlan:
+    """The cells of all features, and the noise of each round."""
+
+    domain: Domain
+    rounds: StagedPlan
+
+    @property
+    def event(self) -> Event:
+        """What all rounds cost."""
+        return self.rounds.event
 
 
 class BoostedStumps(ScoredClassifier):
@@ -46,9 +64,10 @@ class BoostedStumps(ScoredClassifier):
     Parameters
     ----------
     n_estimators : int, optional
-        Public. The number of rounds; where not given, 8, and 4 where no delta is paid.
-    bins : int
-        Public. The number of cells of each number.
+        Public. The number of rounds; where not given, as many as so many records and this epsilon pay for: from 8, or
+        4 where no delta is paid, to 256.
+    bins : int, optional
+        Public. The number of cells of each number; where not given, from 8 to 64, as for the rounds.
     bounds : (lower, upper), or Schema, optional
         Public. Of the features: two numbers, or two sequences with one number per feature, or a schema of the features
         in order, which may have categories; not for `PrivateData`, whose schema has them.
@@ -63,6 +82,8 @@ class BoostedStumps(ScoredClassifier):
         Released. What a yes adds to the score, and a no takes from it; 0 where noise could be all that was found.
     heights_ : array of shape (n_scores, 1 + n_cells)
         Released. All stumps together: what is added for every record, and for those in each cell of each feature.
+    bins_ : int
+        Public. The number of cells of each number.
     columns_ : tuple of Number or Category
         Public. What is known of each feature.
 
@@ -85,12 +106,14 @@ class BoostedStumps(ScoredClassifier):
     purpose: ClassVar[str] = "boosted stumps"
     categories: ClassVar[bool] = True
     heights_: Array
+    bins_: int
 
     def __init__(
         self,
         n_estimators: int | None = None,
         *,
-        bins: int = 8,
+        bins: int | None = None,
+        expected_size: int = GUESS,
         target: str | None = None,
         classes: Any = None,
         bounds: Any = None,
@@ -99,24 +122,33 @@ class BoostedStumps(ScoredClassifier):
     ) -> None:
         self.n_estimators = n_estimators
         self.bins = bins
+        self.expected_size = expected_size
         self.target, self.classes, self.bounds = target, classes, bounds
         self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        check_whole(self.purpose, "n_estimators", self._rounds(), most=2**9)  # heights stay below STEEPEST
-        check_whole(self.purpose, "bins", self.bins, least=2, most=2**8)
+        for name, least, most in (("n_estimators", 1, 2**9), ("bins", 2, 2**8), ("expected_size", 1, None)):
+            if getattr(self, name) is not None:  # with so few rounds, heights stay below STEEPEST
+                check_whole(self.purpose, name, getattr(self, name), least=least, most=most)
 
-    def plan(self, task: Task) -> StagedPlan:
-        question = self._weights(task, self._start(task))
-        return staged(task.data, (Stage(question, 1.0, self._rounds()),), task.budget)
+    def plan(self, task: Task) -> BoostingPlan:
+        """As many rounds, of as many cells, as are given; else as records times epsilon pay for."""
+        n = task.data.public_size or self.expected_size
+        weight = n * task.budget.epsilon / task.data.neighbors.reach
+        sizes = SIZES if task.budget.delta > 0 else PURE_SIZES
+        rounds, bins = next(size[1:] for size in sizes if weight >= size[0])
+        rounds = rounds if self.n_estimators is None else int(self.n_estimators)
+        domain = Domain.of(task.schema, task.features, bins if self.bins is None else int(self.bins))
+        question = self._weights(task, domain, _start(task, domain))
+        return BoostingPlan(domain, staged(task.data, (Stage(question, 1.0, rounds),), task.budget))
 
-    def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: BoostingPlan, permit: Permit) -> Artefact:
         """Choose the stump of the greatest edge for each score, round after round."""
-        domain, (spread,), rounds = self._domain(task.schema, task.features), plan.spreads, self._rounds()
-        heights = self._start(task)
+        domain, (spread,), rounds = plan.domain, plan.rounds.spreads, len(plan.rounds.parts)
+        heights = _start(task, domain)
         features, cuts, votes = np.zeros((3, rounds, len(heights)))
         for turn in range(rounds):
-            noisy = permit.ask(self._weights(task, heights.copy()), spread.noise).reshape(heights.shape)
+            noisy = permit.ask(self._weights(task, domain, heights.copy()), spread.noise).reshape(heights.shape)
             edges = _edges(domain, noisy[:, 1:])
             sure = np.maximum(np.abs(edges) - DOUBT * spread.stddev * _deviations(domain), 0.0)
             for own, best in enumerate(sure.argmax(axis=1)):
@@ -124,31 +156,31 @@ class BoostedStumps(ScoredClassifier):
                 votes[turn, own] = np.copysign(np.arctanh(min(share, SUREST)), edges[own, best])
                 features[turn, own], cuts[turn, own], said = _stump(domain, int(best))
                 heights[own] += votes[turn, own] * said
-        return {"features_": features.astype(np.intp), "cuts_": cuts, "estimator_weights_": votes, "heights_": heights}
+        return {
+            "features_": features.astype(np.intp),
+            "cuts_": cuts,
+            "estimator_weights_": votes,
+            "heights_": heights,
+            "bins_": max(0 if ends is None else len(ends) - 1 for ends in domain.edges),
+        }
 
     def decision_function(self, X: Any) -> Array:
         """The score of each class, or the one of the second class where there are two."""
         check_is_fitted(self)
         values = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
         schema = Schema({f"x{i}": column for i, column in enumerate(self.columns_)})
-        domain = self._domain(schema, tuple(schema.columns))
+        domain = Domain.of(schema, tuple(schema.columns), self.bins_)
         scores = scores_among(self.heights_, cells_among(domain, encoded(values, schema)))
         return np.asarray(scores[0] if len(self.classes_) == 2 else scores.T)
 
-    def _start(self, task: Task) -> Array:
-        cells, classes = self._domain(task.schema, task.features).shape, task.classes
-        return np.zeros((1 if classes == 2 else classes, 1 + sum(cells)))
+    def _weights(self, task: Task, domain: Domain, heights: Array) -> BoundedSum:
+        norm = NORMS[self.delta > 0]
+        return boosting_weights_of(task.schema, task.features, domain.bins, str(task.target), heights, norm)
 
-    def _weights(self, task: Task, heights: Array) -> BoundedSum:
-        bins, norm = self._domain(task.schema, task.features).bins, NORMS[self.delta > 0]
-        return boosting_weights_of(task.schema, task.features, bins, str(task.target), heights, norm)
 
-    def _domain(self, schema: Schema, features: tuple[str, ...]) -> Domain:
-        return Domain.of(schema, features, int(self.bins))
-
-    def _rounds(self) -> int:
-        usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
-        return usual if self.n_estimators is None else self.n_estimators
+def _start(task: Task, domain: Domain) -> Array:
+    """No heights: of one score for two classes, or one for each class."""
+    return np.zeros((1 if task.classes == 2 else task.classes, 1 + sum(domain.shape)))
 
 
 def _edges(domain: Domain, signed: Array) -> Array:

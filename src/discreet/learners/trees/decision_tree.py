@@ -25,6 +25,7 @@ from discreet.learners.trees.growth_plan import (
     labelled_levels,
 )
 from discreet.questions.columns.box import GUESS
+from discreet.questions.tables.domain import MOST_CELLS
 from discreet.questions.trees.forest_leaves import leaves_of
 from discreet.questions.trees.scores import Criterion
 from discreet.trust.permit import Permit
@@ -34,9 +35,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DEEPEST = 10
-# Records times epsilon, over the reach of the neighbors, from which a second and a third level pay. From made-up data:
-# `levels` in benchmarks/tuning_trees.py.
-LEVELS = (60.0, 200.0)
+# Records times epsilon, over the reach of the neighbors, from which so many levels and bins pay, and which criterion.
+# From made-up data: `levels` and `deep` in benchmarks/tuning_trees.py.
+SIZES: tuple[tuple[float, int, int, Criterion], ...] = (
+    (2.5e6, 8, 128, "gini"),
+    (3.2e5, 7, 64, "gini"),
+    (4e4, 6, 32, "gini"),
+    (5e3, 5, 16, "gini"),
+    (2.5e3, 4, 16, "gini"),
+    (200.0, 3, 8, "max"),
+    (60.0, 2, 8, "max"),
+    (0.0, 1, 8, "max"),
+)
 # The same, for each class but one, below which no choice of splits is worth its share of the budget, and how deep
 # random trees are that are not chosen: `lots` there.
 WORTH, RANDOM_LEVELS = 40.0, 3
@@ -55,20 +65,21 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     Parameters
     ----------
     max_depth : int, optional
-        Public. How many levels of splits; where not given, as many as so many records and this epsilon pay for, 3 at
+        Public. How many levels of splits; where not given, as many as so many records and this epsilon pay for, 8 at
         most.
-    bins : int
-        Public. The number of cells of each feature.
+    bins : int, optional
+        Public. The number of cells of each feature; where not given, 8, and more where records times epsilon are many.
     method : {"exponential", "counts", "random", "labelled"}, optional
         Public. "exponential" chooses splits by the exponential mechanism, and counts once, for the leaves; "counts"
         releases all counts; "random" draws splits without the data, and counts for the leaves alone; "labelled" draws
         many trees, and chooses one of them with a class for each of its leaves. Where neither this nor `max_depth` is
         given, the last for so few records that several choices would share too little; otherwise the first. Where
         nobody holds all records, "random" and "counts", whose noise is greater, take their places.
-    criterion : {"max", "gini", "entropy"}
+    criterion : {"max", "gini", "entropy"}, optional
         Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
         The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
-        grows with the number of records, which has to be public.
+        grows with the number of records, which has to be public. Where not given, the first, and the second where
+        records times epsilon are many: it also finds what tells a rare class apart.
     random_state : int, RandomState instance or None
         Public. Draws random splits.
 
@@ -111,9 +122,9 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         self,
         max_depth: int | None = None,
         *,
-        bins: int = 8,
+        bins: int | None = None,
         method: str | None = None,
-        criterion: Criterion = "max",
+        criterion: Criterion | None = None,
         expected_size: int = GUESS,
         random_state: Any = None,
         target: str | None = None,
@@ -135,14 +146,15 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         if self.max_depth is not None:
             check_whole(self.purpose, "max_depth", self.max_depth, most=DEEPEST)
         check_whole(self.purpose, "expected_size", self.expected_size)
-        check_whole(self.purpose, "bins", self.bins, least=2, most=2**10)
+        if self.bins is not None:
+            check_whole(self.purpose, "bins", self.bins, least=2, most=2**10)
         check_one_of(self.purpose, "method", self.method, (*METHODS, None))
-        check_one_of(self.purpose, "criterion", self.criterion, get_args(Criterion))
+        check_one_of(self.purpose, "criterion", self.criterion, (*get_args(Criterion), None))
 
     def plan(self, task: Task) -> GrowthPlan:
         """Every level is one release, and with choices the leaves are one more; random splits are none."""
         method = self.method or self._method(task)
-        growth = Growth(task, int(self.bins), self._levels(task, method), self.criterion)
+        growth = self._growth(task, method)
         if method == "random":
             return AtRandom.of(growth, self.random_state)
         if method == "labelled":
@@ -152,7 +164,7 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         if method == "counts":
             return FromCounts.of(growth)
         task.data.check_curated(self.purpose)
-        if self.criterion == "entropy" and task.data.public_size is None:
+        if growth.criterion == "entropy" and task.data.public_size is None:
             raise ParameterError(
                 self.purpose,
                 "how far a record moves an entropy depends on the number of records, which is secret",
@@ -166,15 +178,18 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
             return "random" if few else "counts"
         return "labelled" if few and labelled_levels(task.classes) else "exponential"
 
-    def _levels(self, task: Task, method: str) -> int:
-        """As given; else one, and one more for every threshold that records times epsilon reach."""
-        if self.max_depth is not None:
-            return int(self.max_depth)
+    def _growth(self, task: Task, method: str) -> Growth:
+        """As given; else what records times epsilon pay for, with as many cells as can be counted."""
+        weight = self._weight(task)
+        levels, bins, criterion = next(size[1:] for size in SIZES if weight >= size[0])
         if method == "labelled":
-            return max(labelled_levels(task.classes), 1)
-        if method == "random":
-            return RANDOM_LEVELS
-        return 1 + sum(self._weight(task) >= level for level in LEVELS)
+            levels = max(labelled_levels(task.classes), 1)
+        elif method == "random":
+            levels = RANDOM_LEVELS
+        levels = levels if self.max_depth is None else int(self.max_depth)
+        room = MOST_CELLS // (2 ** (levels - 1) * len(task.features) * task.classes)
+        own = max(min(bins, room), 2) if self.bins is None else int(self.bins)
+        return Growth(task, own, levels, self.criterion or criterion)
 
     def _weight(self, task: Task) -> float:
         """Records times epsilon, over the reach of the neighbors."""
@@ -182,13 +197,12 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         return n * task.budget.epsilon / task.data.neighbors.reach
 
     def learn(self, task: Task, plan: GrowthPlan, permit: Permit) -> Artefact:
-        """Grow the tree; the share of a class in a leaf has one record more."""
+        """Grow the tree; the less is known of a leaf, the closer it is to the nodes above it."""
         grown = plan.grow(permit)
-        shares = grown.leaves + 1.0
         return {
             "features_": grown.tree.features[0],
             "cuts_": grown.tree.cuts[0],
-            "leaf_probabilities_": shares / shares.sum(axis=1, keepdims=True),
+            "leaf_probabilities_": grown.shares,
         }
 
     def predict_proba(self, X: Any) -> Array:

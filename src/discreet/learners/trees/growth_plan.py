@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -40,6 +41,8 @@ from discreet.trust.permit import Permit
 MIDDLE = 0.15  # of the width of a feature, in the middle, where random cuts are: `lots` in benchmarks/tuning_trees.py
 CANDIDATES = 256  # random trees, where as many with all their labels can be compared
 ENOUGH = 16  # of them, below which shallower trees are better
+VARIED = 2.0  # variance of shares around those of the node above, at least, times the number of leaves: `deep` there
+LEAST = 1e-3  # share of a class in a leaf
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,44 @@ class Growth:
 
 @dataclass(frozen=True)
 class Grown:
-    """A tree, and the noisy counts of classes in its leaves."""
+    """A tree, and the share of each class in each of its leaves."""
 
     tree: Trees
-    leaves: Array
+    shares: Array
+
+
+def leaf_shares(leaves: Array, stddev: float) -> Array:
+    """The share of each class in each leaf, brought closer to that of the node above it, from the root down.
+
+    How much shares vary around those of the node above is estimated for each level from all of its nodes: what sampling
+    and noise add to that is known but for the number of records, which the noisy one stands for.
+
+    Parameters
+    ----------
+    leaves : array of shape (n_leaves, n_classes)
+        Released. The noisy counts.
+    stddev : float
+        Public. Of their noise.
+
+    Examples
+    --------
+    >>> leaf_shares(np.array([[90.0, 10.0], [1.0, 0.0]]), 0.0).round(2)
+    array([[0.89, 0.11],
+           [0.91, 0.09]])
+    """
+    counts = [leaves]
+    while len(counts[0]) > 1:
+        counts.insert(0, counts[0].reshape(len(counts[0]) // 2, 2, -1).sum(axis=1))
+    found, least = np.full((1, leaves.shape[1]), 1 / leaves.shape[1]), VARIED / len(leaves)
+    for own in counts:
+        whole, noise = np.maximum(own.sum(axis=1, keepdims=True), 1e-9), stddev**2 * len(leaves) / len(own)
+        above = np.repeat(found, len(own) // len(found), axis=0)
+        apart, error = own / whole - above, above * (1 - above) / whole + noise / whole**2
+        varied = np.average(np.square(apart) - error, weights=1 / np.square(least + error))
+        kept = 1 / (1 + error / max(varied, least))
+        found = np.maximum(above + kept * apart, LEAST)
+        found /= found.sum(axis=1, keepdims=True)
+    return found
 
 
 class GrowthPlan(Protocol):
@@ -130,13 +167,13 @@ class FromCounts:
         tree, leaves = self.growth.root, np.zeros((1, 0))
         for level in range(self.growth.levels):
             noisy = permit.ask(self.growth.marginals(tree, self.norm), self.noise)
-            sides = np.maximum(
-                sides_of(noisy.reshape(2**level, len(self.growth.task.features), self.growth.bins, -1)), 0.0
-            )
-            best = np.argmax(SCORES[self.growth.criterion](sides).reshape(2**level, -1), axis=1)
+            sides = sides_of(noisy.reshape(2**level, len(self.growth.task.features), self.growth.bins, -1))
+            best = np.argmax(SCORES[self.growth.criterion](np.maximum(sides, 0.0)).reshape(2**level, -1), axis=1)
             leaves = sides.reshape(2**level, -1, *sides.shape[-2:])[np.arange(2**level), best]
             tree = self.growth.split(tree, best)
-        return Grown(tree, leaves.reshape(2**self.growth.levels, -1))
+        own = spread(self.growth.task.data, self.growth.marginals(self.growth.root, self.norm), self.noise).stddev
+        leaves = leaves.reshape(2**self.growth.levels, -1)
+        return Grown(tree, leaf_shares(leaves, own * math.sqrt(self.growth.bins / 2)))
 
 
 @dataclass(frozen=True)
@@ -165,8 +202,9 @@ class ByChoice:
         growth, tree = self.growth, self.growth.root
         for choice in choices:
             tree = growth.split(tree, permit.ask(growth.scores(tree), choice))
-        noisy = permit.ask(growth.leaves(tree), counts)
-        return Grown(tree, np.maximum(noisy.reshape(2**growth.levels, -1), 0.0))
+        question = growth.leaves(tree)
+        noisy = permit.ask(question, counts).reshape(2**growth.levels, -1)
+        return Grown(tree, leaf_shares(noisy, spread(growth.task.data, question, counts).stddev))
 
 
 @dataclass(frozen=True)
@@ -193,7 +231,9 @@ class AtRandom:
         """Draw the splits, and count in the leaves."""
         rng = check_random_state(permit.random_state(self.random_state))
         tree, leaves = drawn_trees(self.growth.task, rng, 1, self.growth.levels, MIDDLE), 2**self.growth.levels
-        return Grown(tree, np.maximum(permit.ask(self.growth.leaves(tree), self.noise).reshape(leaves, -1), 0.0))
+        question = self.growth.leaves(tree)
+        noisy = permit.ask(question, self.noise).reshape(leaves, -1)
+        return Grown(tree, leaf_shares(noisy, spread(self.growth.task.data, question, self.noise).stddev))
 
 
 def labelled_levels(classes: int) -> int:
@@ -231,7 +271,7 @@ class LabelledTree:
         return self.choice.event
 
     def grow(self, permit: Permit) -> Grown:
-        """Draw the trees, and choose; one record stands for a class that is known alone."""
+        """Draw the trees, and choose; the class of a leaf is taken to be twice as likely as any other."""
         task, leaves = self.growth.task, 2**self.growth.levels
         labels = task.classes**leaves
         rng = check_random_state(permit.random_state(self.random_state))
@@ -239,4 +279,5 @@ class LabelledTree:
         scores = labelled_tree_scores_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
         tree, own = divmod(int(permit.ask(scores, self.choice)[0]), labels)
         classes = np.array(np.unravel_index(own, (task.classes,) * leaves))
-        return Grown(Trees(trees.features[[tree]], trees.cuts[[tree]]), np.eye(task.classes)[classes])
+        shares = (1 + np.eye(task.classes)[classes]) / (1 + task.classes)
+        return Grown(Trees(trees.features[[tree]], trees.cuts[[tree]]), shares)

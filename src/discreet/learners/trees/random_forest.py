@@ -1,4 +1,4 @@
-"""Private random forests: random trees, or a few chosen ones; and those of 2009."""
+"""Private random forests: a few trees that are chosen, random ones, or those whose splits are chosen."""
 
 from __future__ import annotations
 
@@ -6,28 +6,30 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.utils import check_random_state
 
-from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
-from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
+from discreet.learners.trees.forest_plan import MORE, StagedForest, usual_slope
 from discreet.learners.trees.random_trees import (
     ChosenPlan,
     ForestPlan,
     RandomTrees,
+    Trees,
     chosen_plan,
     chosen_trees,
-    labelled,
     sample_question,
 )
-from discreet.mechanisms.additive.laplace import Laplace
+from discreet.learners.trees.score_calibration import Calibration
 from discreet.questions.columns.box import GUESS
-from discreet.questions.trees.forest_leaves import DEEPEST, MOST
+from discreet.questions.trees.forest_leaves import MOST
+from discreet.questions.trees.forest_scores import class_shares, leaf_excess
+from discreet.questions.trees.scores import leaf_counts_of
 from discreet.releases.least_noise import least_noise
-from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -35,11 +37,12 @@ from discreet.trust.stored import Artefact
 # of the rules was settled after scores of the benchmark had been seen.
 TYPICAL = 0.04  # noise on a count, as a share of all records, that halves what a tree says
 FULL = 2.5  # bits: a leaf should hold some six times the noise that the trees leave in it together
-MORE = 3.0  # noises that are added to the count of a leaf, so that a leaf of noise says little
-SHARPER = 4.0  # since random splits leave more of other classes in a leaf than there are around a row
 TREES = (1, 2, 4, 8, 16, 32, 64, 128)
 FEWEST = 160.0  # records in units of the noise on the mean of all trees, below which chosen ones are better
 MOST_CANDIDATES = 2**14
+# From made-up data: `forests` in benchmarks/tuning_trees.py.
+ENOUGH = 1e5  # records times epsilon, over the reach of the neighbors, from which on each split is chosen
+GROWN, SPLITS, HELD = 48, 4, 4.0  # trees then, random splits that each is chosen from, and records in a leaf
 
 
 class RandomForestClassifier(RandomTrees):
@@ -47,7 +50,9 @@ class RandomForestClassifier(RandomTrees):
 
     Every record counts in every tree. A record without a class that is listed counts for nothing; a missing value goes
     left. A leaf says how much more frequent each class is in it than in all leaves, the less the more noise is in its
-    counts. For a few records, or a small epsilon, one tree or four are chosen instead, each the best of many random
+    counts. Where noise allows, half of the cuts are drawn by noisy quantiles, for which a record with a missing value
+    does not count; noisy counts of scores by class, without what a record says of itself, make probabilities of scores;
+    and, for many records or a large epsilon, each split is the best of four random ones. For a few records, or a small epsilon, one tree or four are chosen instead, each the best of many random
     ones, by half of epsilon; the other half fills the leaves. That takes a curator.
 
     Parameters
@@ -65,6 +70,8 @@ class RandomForestClassifier(RandomTrees):
     ----------
     leaf_values_ : array of shape (n_trees, n_leaves, n_classes)
         Released. What each leaf says about each class.
+    calibration_ : array of shape (2, n_scores)
+        Released. The slope and the offset of the odds of the second of two classes, or of each class, by its score.
     features_ : array of shape (n_trees, n_nodes)
         Public, and released where trees are chosen. The feature that each node splits; the children of node i are
         2 i + 1 and 2 i + 2.
@@ -74,7 +81,9 @@ class RandomForestClassifier(RandomTrees):
     Guarantee
     ---------
     `event_`: one release of one bounded sum, for the neighbors and the unit of the data set; add or remove one record
-    for arrays. Released: `leaf_values_`, post-processing of it. T trees get T marks of a record, so that the sum moves
+    for arrays; or several, composed: of cells of features (`column_cells`), before it, and of scores by class
+    (`forest_scores`), after it; and one choice by the exponential mechanism for each level of each tree where splits
+    are chosen (`candidate_scores_of`). Released: `leaf_values_`, `calibration_` and the cuts. T trees get T marks of a record, so that the sum moves
     by T in l1 and by sqrt(T) in l2: the random decision trees of Jagannathan, Pillaipakkamnatt and Wright 2009, with
     Gaussian noise where there is a delta. Where trees are chosen, one release for each choice more, by permute-and-flip
     on scores that a record moves by 1 (`tree_scores_of`); the leaves of a single tree are filled by another, since a
@@ -91,6 +100,7 @@ class RandomForestClassifier(RandomTrees):
     """
 
     purpose: ClassVar[str] = "random forest"
+    calibration_: Array
 
     def __init__(
         self,
@@ -119,28 +129,46 @@ class RandomForestClassifier(RandomTrees):
         if self.n_candidates is not None:
             check_whole(self.purpose, "n_candidates", self.n_candidates, most=MOST_CANDIDATES)
 
-    def plan(self, task: Task) -> ForestPlan | ChosenPlan:
-        """Random trees, or a few chosen ones where the noise on the mean of all random ones would be too large."""
+    def plan(self, task: Task) -> StagedForest | ChosenPlan:
+        """Random trees, or a few chosen ones where the noise on the mean of all random ones would be too large.
+
+        Where noise is so small that even choices of single splits see little of it, each split is one of a few.
+        """
         n = task.data.public_size or self.expected_size
         if self.n_candidates is None:
             usual = self._random(task, n)
             few = n * math.sqrt(usual.trees) < FEWEST * usual.spread.stddev
             if not few or self.n_estimators is not None or not task.data.curated:
-                return usual
+                return self._grown(task, n) or StagedForest.of(task, n, usual, 1)
         elif self.n_candidates == 1:
-            return self._random(task, n)
+            return StagedForest.of(task, n, self._random(task, n), 1)
         task.data.check_curated(self.purpose)
         return chosen_plan(task, n, self.n_estimators, self.max_depth, self.n_candidates)
 
+    def _grown(self, task: Task, n: int) -> StagedForest | None:
+        """Trees whose splits are chosen, where records times epsilon are many enough, and whose leaves hold some."""
+        if not task.data.curated or n * task.budget.epsilon < ENOUGH * task.data.neighbors.reach:
+            return None
+        trees = GROWN if self.n_estimators is None else int(self.n_estimators)
+        room = int(math.log2(max(MOST / 4 / trees / task.classes, 2)))
+        depth = min(max(round(math.log2(n / HELD)), 1), 10, room) if self.max_depth is None else int(self.max_depth)
+        counts = least_noise(task.data, sample_question(task, trees, depth, "l2"), task.budget)
+        return StagedForest.of(task, n, ForestPlan(trees, depth, "l2", counts), SPLITS)
+
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        """Draw the trees, choose from them, and count."""
-        if isinstance(plan, ForestPlan):
-            return super().learn(task, plan, permit)
+        """Draw the trees, choose from them, count, and see which classes go with which scores."""
         rng = check_random_state(permit.random_state(self.random_state))
+        if isinstance(plan, StagedForest):
+            trees = plan.grown(task, permit, rng)
+            noisy = self._counted(task, plan.counts, permit, trees)
+            return self._artefact(trees, noisy, plan.more, plan.calibration(task, permit, trees, noisy))
         trees = chosen_trees(task, plan, permit, rng)
         if plan.trees == 1:
-            return labelled(task, plan, permit, trees)
-        return self._filled(task, plan.counts, permit, trees)
+            return self._labelled(task, plan, permit, trees)
+        noisy = self._counted(task, plan.counts, permit, trees)
+        stddev = plan.counts.spread.stddev
+        calibration = Calibration.usual(class_shares(noisy), usual_slope(noisy, stddev))
+        return self._artefact(trees, noisy, MORE * stddev, calibration)
 
     def _random(self, task: Task, n: int) -> ForestPlan:
         """One release, of so many trees that they say most together.
@@ -162,90 +190,32 @@ class RandomForestClassifier(RandomTrees):
         full = least_noise(task.data, sample_question(task, trees, own, norm), task.budget)
         return ForestPlan(trees, own, norm, full)
 
-    def _values(self, task: Task, plan: ForestPlan, noisy: Array) -> Artefact:
-        """How much more frequent each class is in a leaf, held down by noise, and raised by what that usually takes.
+    def _artefact(self, trees: Trees, noisy: Array, more: float, calibration: Calibration) -> Artefact:
+        values = leaf_excess(noisy, class_shares(noisy), more) / len(noisy)
+        return {
+            "features_": trees.features,
+            "cuts_": trees.cuts,
+            "leaf_values_": values,
+            "calibration_": np.stack([calibration.slopes, calibration.offsets]),
+        }
 
-        A record is usually in a leaf of sum w^2 / sum w records, if leaves hold w; what noise adds to squares is known.
-        """
-        shares = np.maximum(noisy.sum(axis=(0, 1)), 1.0)
-        shares /= shares.sum()
-        whole, stddev = noisy.sum(axis=2, keepdims=True), plan.spread.stddev
-        excess = (noisy - whole * shares) / np.maximum(np.maximum(whole, 0.0) + MORE * stddev, 1.0)
-        n = max(float(noisy.sum()), 1.0)
-        usual = max((float(np.square(whole).sum()) - noisy.size * stddev**2) / n, n / whole.size)
-        return {"leaf_values_": (shares + SHARPER * excess * (usual + MORE * stddev) / usual) / plan.trees}
+    def _labelled(self, task: Task, plan: ChosenPlan, permit: Permit, trees: Trees) -> Artefact:
+        """A single tree, whose leaves each stand for one class, which is taken to be twice as likely as any other."""
+        counts = leaf_counts_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
+        marks = np.eye(task.classes)[permit.ask(counts, plan.choice)]
+        odds = logit(np.array([1, 2]) / (task.classes + 1))
+        found = np.repeat([[odds[1] - odds[0]], [odds[0]]], 1 if task.classes == 2 else task.classes, axis=1)
+        return {"features_": trees.features, "cuts_": trees.cuts, "leaf_values_": marks[None], "calibration_": found}
 
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class."""
+        return Calibration(*self.calibration_).probabilities(self._scores(X))
 
-class RandomDecisionTrees(RandomTrees):
-    """The random decision trees of 2009, for study; `RandomForestClassifier` is more accurate.
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row, by odds: probabilities that are held from 0 and 1 would be alike."""
+        odds = Calibration(*self.calibration_).odds(self._scores(X))
+        likeliest = odds.argmax(axis=1) if odds.shape[1] > 1 else (odds[:, 0] > 0).astype(np.intp)
+        return self.classes_[likeliest]
 
-    Trees are random and public. Each pays an equal share of epsilon for Laplace noise on the counts of classes in its
-    leaves; a row is given to the class whose counts, added over all trees, are largest. A record without a class that
-    is listed counts for nothing; a missing value goes left.
-
-    Parameters
-    ----------
-    n_estimators : int
-        Public. How many trees.
-    max_depth : int, optional
-        Public. How deep they are; where not given, half the number of features, and log2(n) - 1 at most.
-    epsilon, delta : float
-        Public. What one fit may cost; no delta is used.
-
-    Attributes
-    ----------
-    leaf_values_ : array of shape (n_trees, n_leaves, n_classes)
-        Released. The noisy counts.
-    features_ : array of shape (n_trees, n_nodes)
-        Public. The feature that each node splits; the children of node i are 2 i + 1 and 2 i + 2.
-    cuts_ : array of shape (n_trees, n_nodes)
-        Public. Where; greater values go right.
-
-    Guarantee
-    ---------
-    Pure: `event_` is the Laplace loss of one bounded sum, for the neighbors and the unit of the data set; add or remove
-    one record for arrays. Released: `leaf_values_`. Jagannathan, Pillaipakkamnatt and Wright 2009, Theorem 1; the
-    number of records, from which they derive the depth, is public here or expected.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (5000, 4))
-    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    >>> model = RandomDecisionTrees(classes=[0, 1], bounds=(-1, 1), epsilon=3.0, random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.6)
-    True
-    """
-
-    purpose: ClassVar[str] = "random decision trees"
-
-    def __init__(
-        self,
-        n_estimators: int = 10,
-        *,
-        max_depth: int | None = None,
-        expected_size: int = GUESS,
-        random_state: Any = None,
-        target: str | None = None,
-        classes: Any = None,
-        bounds: Any = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.expected_size = expected_size
-        self.random_state = random_state
-        self.target, self.classes, self.bounds = target, classes, bounds
-        self.epsilon, self.delta = epsilon, delta
-
-    def plan(self, task: Task) -> ForestPlan:
-        """One Laplace release of the counts in all leaves."""
-        n = max(task.data.public_size or self.expected_size, 4)
-        usual = max(min(len(task.features) // 2, int(math.log2(n)) - 1, DEEPEST), 1)
-        trees, depth = int(self.n_estimators), usual if self.max_depth is None else int(self.max_depth)
-        noise = calibrate(Laplace(), Budget(task.budget.epsilon))
-        return ForestPlan(trees, depth, "l1", spread(task.data, sample_question(task, trees, depth, "l1"), noise))
-
-    def _values(self, task: Task, plan: ForestPlan, noisy: Array) -> Artefact:
-        return {"leaf_values_": np.asarray(noisy)}
+    def _scores(self, X: Any) -> Array:
+        return self.decision_values(X)[:, -self.calibration_.shape[1] :]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.accounting.calibration import calibrate
@@ -24,11 +23,10 @@ from discreet.learners.trees.grown_tree import GrownTree
 from discreet.mechanisms.selection.exponential import PermuteAndFlip
 from discreet.questions.question import BoundedSum
 from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
-from discreet.questions.trees.scores import leaf_counts_of, tree_scores_of
+from discreet.questions.trees.scores import tree_scores_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
-from discreet.trust.stored import Artefact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,20 +91,11 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
             if getattr(self, name) is not None:
                 check_whole(self.purpose, name, getattr(self, name), most=most)
 
-    def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        rng = check_random_state(permit.random_state(self.random_state))
-        return self._filled(task, plan, permit, drawn_trees(task, rng, plan.trees, plan.depth))
-
-    def _filled(self, task: Task, plan: ForestPlan, permit: Permit, trees: Trees) -> Artefact:
-        """These trees, with values from noisy counts in their leaves."""
+    def _counted(self, task: Task, plan: ForestPlan, permit: Permit, trees: Trees) -> Array:
+        """The noisy counts of classes in the leaves of these trees, of shape (trees, leaves, classes)."""
         assert task.target is not None
         question = forest_leaves_of(task.schema, task.features, task.target, trees.features, trees.cuts, plan.norm)
-        noisy = permit.ask(question, plan.spread.noise).reshape(plan.trees, 2**plan.depth, -1)
-        return {"features_": trees.features, "cuts_": trees.cuts, **self._values(task, plan, noisy)}
-
-    @abstractmethod
-    def _values(self, task: Task, plan: ForestPlan, noisy: Array) -> Artefact:
-        """The values of all leaves, from noisy counts: `leaf_values_` of shape (trees, leaves, classes)."""
+        return permit.ask(question, plan.spread.noise).reshape(plan.trees, 2**plan.depth, -1)
 
     def decision_values(self, X: Any) -> Array:
         """The sum of what the leaves of each row say about each class."""
@@ -117,14 +106,13 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
             sums += values[leaves]
         return sums
 
+    @abstractmethod
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class: the sums without what is below zero, in proportion."""
-        sums = np.maximum(self.decision_values(X), 0.0) + 1e-12
-        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+        """The probability of each class."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        likeliest = np.argmax(self.decision_values(X), axis=1)
+        """The likeliest class of each row."""
+        likeliest = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[likeliest]
 
     def tree(self, place: int = 0) -> GrownTree:
@@ -196,11 +184,3 @@ def chosen_trees(task: Task, plan: ChosenPlan, permit: Permit, rng: np.random.Ra
         chosen.append(np.stack([drawn.features[best], drawn.cuts[best]]))
     features, cuts = np.concatenate(chosen, axis=1)
     return Trees(features, cuts)
-
-
-def labelled(task: Task, plan: ChosenPlan, permit: Permit, trees: Trees) -> Artefact:
-    """A single tree, whose leaves each stand for one class."""
-    counts = leaf_counts_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
-    classes = permit.ask(counts, plan.choice)
-    marks = np.eye(task.classes)[classes]
-    return {"features_": trees.features, "cuts_": trees.cuts, "leaf_values_": marks[None]}

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.checks import check_one_of, check_size, check_whole
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.questions.question import BoundedSum, View
@@ -170,6 +170,28 @@ def tree_scores_of(schema: Schema, columns: tuple[str, ...], target: str, featur
         return np.asarray(counts.reshape(1, -1, leaves, classes).max(axis=-1).sum(axis=-1), dtype=np.float64)
 
     return _scored(schema, columns, target, features, cuts, of)
+
+
+def candidate_scores_of(schema: Schema, columns: tuple[str, ...], target: str, features: Array, cuts: Array) -> Scores:
+    """Minus the Gini index after the last split of each tree, a row for each node that is split: as `split_scores_of`.
+
+    The trees are one tree, with as many candidates for the splits of its last level. A record is in one node of that
+    level, and a record that joins lowers all scores of this row by less than 2.
+
+    Parameters
+    ----------
+    schema, columns, target, features, cuts
+        Public. As for `forest_leaves_of`, alike in all levels but the last.
+    """
+    nodes, classes = (features.shape[1] + 1) // 2, len(schema.category(target).values)
+    above = slice(nodes - 1)
+    if (features[:, above] != features[:1, above]).any() or (cuts[:, above] != cuts[:1, above]).any():
+        raise ParameterError("candidate splits", "the trees differ above their last level", "Give one tree's splits.")
+
+    def of(counts: Steps) -> Array:
+        return gini(counts.reshape(-1, nodes, 2, classes).astype(np.float64)).T
+
+    return Scores((forest_leaves_of(schema, columns, target, features, cuts, "l1"),), of, 2.0, whole=False)
 
 
 def labelled_tree_scores_of(
