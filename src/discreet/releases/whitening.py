@@ -118,11 +118,17 @@ class Whitening:
         The mean of z z' before shrinking.
     radius : float
         The length, in standard deviations, that was made 1.
+    root : array of shape (k, k)
+        What makes z of the standardised record, whose first coordinate is the constant `weight`.
+    weight : float
+        That constant.
     """
 
     matrix: Array
     moments: Array
     radius: float
+    root: Array
+    weight: float
 
     @classmethod
     def of(
@@ -152,7 +158,20 @@ class Whitening:
         radius = reach * math.sqrt(max(float(known.sum()), 1e-6))
         root = (vectors / np.sqrt((values + damping) / count)) @ vectors.T / radius
         inner = np.vstack([np.eye(1, coordinates.matrix.shape[1]) * coordinates.weight, coordinates.map])
-        return cls(on_maps(root @ inner), (vectors * (known / radius**2)) @ vectors.T, radius)
+        moments = (vectors * (known / radius**2)) @ vectors.T
+        return cls(on_maps(root @ inner), moments, radius, root, coordinates.weight)
+
+    @property
+    def means(self) -> Array:
+        """The mean of z, where standardised columns have mean 0."""
+        return np.asarray(self.weight * self.root[:, 0])
+
+    @property
+    def intercept(self) -> Array:
+        """The coefficients of a score that is 1 for all records."""
+        constant = np.zeros(len(self.root))
+        constant[0] = 1 / self.weight
+        return np.asarray(np.linalg.solve(self.root.T, constant))
 
 
 def damped(stddev: float, size: int) -> float:

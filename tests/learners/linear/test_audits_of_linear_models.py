@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.learners.linear.linear_classifier import LinearSVC
+from discreet.learners.linear.linear_svc import LinearSVC
 from discreet.learners.linear.linear_regression import LinearRegression, Ridge
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.linear.perceptron import Perceptron

@@ -16,6 +16,7 @@ from tests.questions.trial import SCHEMA, Trial, X, summed
 
 MATRIX = np.array([[0.5, 0.25, 0.0], [-0.125, 0.5, 0.75]])
 COEFFICIENTS = np.array([[1.0, -0.5], [0.0, 2.0], [0.25, 0.25]])
+WEIGHTS = np.array([0.5, 1.0, 0.3])
 START = {
     "columns": ("x", "y"),
     "target": "kind",
@@ -40,6 +41,16 @@ TRIALS = {
         },
         "64be6d36fb62",
         forged=[{"matrix": MATRIX / 3}, {"coefficients": COEFFICIENTS[:2]}, {"loss": "square"}, {"residual": 0.0}],
+    ),
+    "weighted_softmax_gradients": Trial(
+        {**START, "weights": WEIGHTS},
+        "x",
+        forged=[{"matrix": MATRIX / 3}, {"weights": WEIGHTS * 2}, {"weights": -WEIGHTS}, {"weights": WEIGHTS[:2]}],
+    ),
+    "weighted_margin_gradients": Trial(
+        {**START, "loss": "huber_hinge", "weights": WEIGHTS},
+        "x",
+        forged=[{"coefficients": COEFFICIENTS[:2]}, {"weights": WEIGHTS * 2}, {"weights": WEIGHTS * np.nan}],
     ),
 }
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.fitting.scored_classifier import own_units
+from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
-from discreet.learners.linear.linear_classifier import LinearClassifier
 from discreet.questions.columns.total import count_of
-from discreet.questions.gradients.gradients import margin_gradients_of
+from discreet.questions.gradients.margin_gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import on_maps
@@ -22,7 +21,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 
-class Perceptron(LinearClassifier):
+class Perceptron(LinearScores):
     """Linear classification by noisy sums of the records on the wrong side, as published; for study.
 
     Records are scaled from their bounds to [-1, 1] in every feature; one with a missing value, or of a class that is
@@ -57,6 +56,7 @@ class Perceptron(LinearClassifier):
     """
 
     purpose: ClassVar[str] = "perceptron"
+    n_iter_: int
 
     def __init__(
         self,
@@ -80,15 +80,8 @@ class Perceptron(LinearClassifier):
         target, most = str(task.target), math.sqrt(len(coefficients))
         return margin_gradients_of(task.schema, task.features, target, matrix, coefficients, "perceptron", most)
 
-    def directions(self, classes: int) -> Array:
-        return np.eye(1 if classes == 2 else classes)
-
-    def curvature(self, variance: float, classes: int) -> float:
-        """Zero, since the loss is linear on either side."""
-        return 0.0
-
     def plan(self, task: Task) -> StagedPlan:
-        start = np.zeros((len(self.directions(task.classes)), 1 + len(task.features)))
+        start = np.zeros((_scores(task), 1 + len(task.features)))
         stages = (
             Stage(count_of(task.schema, str(task.target)), 0.05),
             Stage(self.gradients(task, _scaled(task), start), 0.95, int(self.max_iter)),
@@ -98,7 +91,7 @@ class Perceptron(LinearClassifier):
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Count, then move the coefficients in every round."""
         counted, rounds = plan.spreads
-        matrix, scores = _scaled(task), len(self.directions(task.classes))
+        matrix, scores = _scaled(task), _scores(task)
         count = max(float(permit.ask(count_of(task.schema, str(task.target)), counted.noise)[0]), 1.0)
         current = np.zeros((scores, len(matrix)))
         for _ in range(int(self.max_iter)):
@@ -112,3 +105,8 @@ def _scaled(task: Task) -> Array:
     """Constant and features, scaled so that no record is longer than 1."""
     size = 1 + len(task.features)
     return on_maps(np.eye(size) / math.sqrt(size) * (1 - 2.0**-12))
+
+
+def _scores(task: Task) -> int:
+    """One score for two classes, or one for each."""
+    return 1 if task.classes == 2 else task.classes

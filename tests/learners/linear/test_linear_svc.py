@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC as Exact
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.errors import DiscreetError
-from discreet.learners.linear.linear_classifier import LinearSVC
+from discreet.learners.linear.linear_svc import LinearSVC
 from tests.learners import trial
 from tests.learners.linear.test_logistic_regression import BOUNDS, people
 from tests.learners.trial import LearnerTrial
