@@ -89,19 +89,26 @@ def standardising(moments: ColumnMoments, reach: float) -> Array:
 def alike(means: Array, error: float) -> Array:
     """Means of columns closer to their own mean, and that closer to zero, by the shares of noise in them.
 
-    Empirical Bayes: of numbers with a mean square of m, of which noise is e^2, the share 1 - e^2 / m is kept.
-
     Examples
     --------
     >>> alike(np.array([-0.7, -0.9, -0.8, -0.6]), 0.3).round(2)
     array([-0.72, -0.72, -0.72, -0.72])
     """
-
-    def kept(values: Array, noise: float) -> Array:
-        return values * max(1 - noise**2 / max(float(np.mean(values**2)), 1e-300), 0.0)
-
     common = means.mean(keepdims=True)
-    return kept(common, error / math.sqrt(len(means))) + kept(means - common, error)
+    return shrunk(common, error / math.sqrt(len(means))) + shrunk(means - common, error)
+
+
+def shrunk(values: Array, error: float) -> Array:
+    """Values closer to zero by the share of noise, with this standard deviation, in their squares.
+
+    Empirical Bayes: of numbers with a mean square of m, of which noise is e^2, the share 1 - e^2 / m is kept.
+
+    Examples
+    --------
+    >>> shrunk(np.array([3.0, -4.0]), 2.5)
+    array([ 1.5, -2. ])
+    """
+    return values * max(1 - error**2 / max(float(np.mean(values**2)), 1e-300), 0.0)
 
 
 @dataclass(frozen=True)

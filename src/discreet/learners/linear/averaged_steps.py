@@ -10,6 +10,7 @@ from discreet.releases.whitening import Whitening
 WIDER = 2.0  # times the variance by noise: second derivatives are known roughly, and records are a sample
 TURNS = 4  # of expectation and maximisation, after each step
 LEAST = 1e-8  # the smallest variance of a coefficient
+PRIOR = 4.0  # the variance of scores that is expected before anything is known
 
 
 class AveragedSteps:
@@ -17,7 +18,8 @@ class AveragedSteps:
 
     Coefficients of standardised columns are taken to be normal around zero, each column with a variance of its own,
     which is estimated as well (empirical Bayes; MacKay 1992, Tipping 2001): what cannot be told from noise is close to
-    zero, and what stands out stays. This costs nothing, since it depends on releases alone.
+    zero, and what stands out stays. This costs nothing, since it depends on releases alone. Where single columns are
+    lost in noise, all whitened features have one variance, so that scores have the variance `PRIOR`.
 
     Parameters
     ----------
@@ -25,9 +27,12 @@ class AveragedSteps:
         Of the features that gradients are taken in.
     scores : int
         How many scores a record has.
+    lost : bool
+        Whether noise is so great that single columns are lost in it.
     """
 
-    def __init__(self, white: Whitening, scores: int) -> None:
+    def __init__(self, white: Whitening, scores: int, lost: bool) -> None:
+        self._prior = PRIOR * white.radius**2 / len(white.root) if lost else None
         self._across = np.linalg.inv(white.root.T)  # from coefficients of standardised columns to those of features
         self._gram = self._across.T @ self._across
         self._sums = np.zeros((len(white.root), scores))
@@ -50,6 +55,8 @@ class AveragedSteps:
 
     def _posterior(self, estimate: Array, variance: float) -> Array:
         """The mean of the coefficients, given an estimate with this variance by noise."""
+        if self._prior is not None:
+            return estimate / (1 + variance / WIDER / self._prior)
         precision = self._gram / variance
         pulled = self._across.T @ estimate / variance
         if self._variances is None:

@@ -11,9 +11,11 @@ import numpy as np
 from discreet.core.checks import is_number
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.releases.whitening import shrunk
 
 BALANCED = "balanced"
 LIGHTEST = 2.0**-20  # of the greatest weight
+RAREST = 2e-4  # twice the least share of a class
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class WeightedClasses:
 
     @classmethod
     def of(cls, counts: Array, stddev: float, given: Array | None) -> WeightedClasses:
-        """From noisy counts; one standard deviation is added to each, so that none is lost in noise.
+        """From noisy counts; their shares are closer to one another by the share of noise in how they differ.
 
         Parameters
         ----------
@@ -45,8 +47,11 @@ class WeightedClasses:
         given : array of shape (K,), optional
             Public. Weights of the classes. None: in proportion to the inverse of their shares.
         """
-        counts = np.maximum(counts, 0.0) + max(stddev, 1e-9)
-        shares = counts / counts.sum()
+        total = max(float(counts.sum()), 1.0)
+        error, alike = stddev / total, 1 / len(counts)
+        shares = alike + shrunk(counts / total - alike, error)
+        shares = np.maximum(shares, min(max(error, RAREST) / 2, alike / 2))
+        shares = shares / shares.sum()
         weights = 1 / shares if given is None else given
         weights = weights / weights.max()
         kept = float(weights @ shares)

@@ -17,7 +17,7 @@ from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.averaged_steps import AveragedSteps
 from discreet.learners.linear.class_weights import WeightedClasses, given_weights
-from discreet.learners.linear.normal_scores import NormalScores
+from discreet.learners.linear.normal_scores import Bends, NormalScores
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
@@ -38,6 +38,7 @@ REACH = 0.7  # of the typical length of records, beyond which they count less: l
 STILL = 0.03  # noise on scores below which it is not
 ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 8, 4, 16
 AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
+LOST = 0.5  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
 FARTHEST = 2.0  # times the typical length, at most
 
 
@@ -68,6 +69,10 @@ class Found:
         Shares and weights.
     count : float
         How many records pull with all their length, or about.
+    lost : bool
+        Whether noise moves scores by more than `LOST`.
+    bends : Bends
+        How the loss bends; where that is lost in noise, as if no residual were shrunk, which is more.
     steps : Spread
         The noise on each sum of gradients.
     """
@@ -76,6 +81,8 @@ class Found:
     pull: Pull
     classes: WeightedClasses
     count: float
+    lost: bool
+    bends: Bends
     steps: Spread
 
 
@@ -167,23 +174,24 @@ class LinearClassifier(LinearScores):
         pull = self.pull(task.classes, moved)
         stddev = steps.stddev * pull.longest / usual.longest
         steps = dataclasses.replace(steps, stddev=stddev)
-        return Found(white, pull, classes, records * classes.kept * min(reach, 1.0), steps)
+        count, lost = records * classes.kept * min(reach, 1.0), moved > LOST
+        return Found(white, pull, classes, count, lost, whole.bends if lost else pull.bends, steps)
 
     def _descended(self, task: Task, found: Found, permit: Permit) -> Array:
         """The coefficients of all scores, from where all records have the same scores."""
         white, directions = found.white, self.directions(task.classes)
         start = found.pull.start(found.classes.shares)
         base = np.outer(white.intercept, start)
-        path = AveragedSteps(white, len(directions))
+        path = AveragedSteps(white, len(directions), found.lost)
         for _ in range(self._rounds(task.budget)):
             coefficients = on_maps(((base + path.current) @ directions).T)
             question = self.gradients(task, white.matrix, coefficients, found.pull.longest, found.classes.weights)
             gradient = permit.ask(question, found.steps.noise).reshape(path.current.shape)
             center = white.means @ path.current
             variances = np.einsum("ij,ij->j", path.current, white.moments @ path.current) - center**2
-            normal = NormalScores.of(found.pull.bends, start + center, np.maximum(variances, 0.0))
+            normal = NormalScores.of(found.bends, start + center, np.maximum(variances, 0.0))
             bend = found.count / white.radius**2 * normal.mean
-            if len(directions) == 1:
+            if len(directions) == 1 and not found.lost:
                 gradient = normal.straightened(gradient, white.intercept, path.current[:, 0])
             path.add(-gradient / bend, bend, found.steps.stddev)
         return np.asarray(((base + path.current) @ directions).T)
