@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from discreet.core.grid import Array
@@ -13,13 +15,49 @@ LEAST = 1e-8  # the smallest variance of a coefficient
 PRIOR = 4.0  # the variance of scores that is expected before anything is known
 
 
+class Path(Protocol):
+    """Steps to a minimiser, each from where those before have led."""
+
+    current: Array
+
+    def add(self, step: Array, bend: float, stddev: float) -> None:
+        """Go on by a step, from a gradient with noise of `stddev`, where the loss bends by `bend`."""
+
+
+class EvenSteps:
+    """Newton's steps, of which each gives an estimate of the minimiser, with one prior for all features.
+
+    It is the normal prior of whitened features with which scores have the variance `PRIOR`, were the noise all that
+    there is. Of use where single columns are lost in noise.
+
+    Parameters
+    ----------
+    white : Whitening
+        Of the features that gradients are taken in.
+    scores, rounds : int
+        How many scores a record has, and how many steps there will be.
+    """
+
+    def __init__(self, white: Whitening, scores: int, rounds: int) -> None:
+        self._prior = PRIOR * white.radius**2 / len(white.root) * rounds
+        self._sums = np.zeros((len(white.root), scores))
+        self._turn, self._weights = 0, 0
+        self.current = np.zeros_like(self._sums)
+
+    def add(self, step: Array, bend: float, stddev: float) -> None:
+        """Later estimates are from closer to the minimiser, and count more."""
+        self._turn += 1
+        self._weights += self._turn**2
+        self._sums += self._turn**2 * (self.current + step) / (1 + (stddev / bend) ** 2 / self._prior)
+        self.current = self._sums / self._weights
+
+
 class AveragedSteps:
-    """Newton's steps from noisy gradients: each gives an estimate of the minimiser, and those so far are averaged.
+    """Newton's steps, of which each gives an estimate of the minimiser, with a prior for each column.
 
     Coefficients of standardised columns are taken to be normal around zero, each column with a variance of its own,
     which is estimated as well (empirical Bayes; MacKay 1992, Tipping 2001): what cannot be told from noise is close to
-    zero, and what stands out stays. This costs nothing, since it depends on releases alone. Where single columns are
-    lost in noise, all whitened features have one variance, so that scores have the variance `PRIOR`.
+    zero, and what stands out stays. This costs nothing, since it depends on releases alone.
 
     Parameters
     ----------
@@ -27,25 +65,18 @@ class AveragedSteps:
         Of the features that gradients are taken in.
     scores : int
         How many scores a record has.
-    lost : bool
-        Whether noise is so great that single columns are lost in it.
     """
 
-    def __init__(self, white: Whitening, scores: int, lost: bool) -> None:
-        self._prior = PRIOR * white.radius**2 / len(white.root) if lost else None
+    def __init__(self, white: Whitening, scores: int) -> None:
         self._across = np.linalg.inv(white.root.T)  # from coefficients of standardised columns to those of features
         self._gram = self._across.T @ self._across
         self._sums = np.zeros((len(white.root), scores))
-        self._weights, self._noise = 0.0, 0.0
+        self._weights, self._noise, self._turn = 0.0, 0.0, 0
         self._variances: Array | None = None
-        self._turn = 0
         self.current = np.zeros_like(self._sums)
 
     def add(self, step: Array, bend: float, stddev: float) -> None:
-        """Go on from a step to the minimiser, where gradients have noise and the loss bends by so much.
-
-        Later estimates are from closer to the minimiser, and count more.
-        """
+        """Later estimates are from closer to the minimiser, and count more; so do those with less noise."""
         self._turn += 1
         weight = (self._turn * bend) ** 2
         self._sums += weight * (self.current + step)
@@ -55,8 +86,6 @@ class AveragedSteps:
 
     def _posterior(self, estimate: Array, variance: float) -> Array:
         """The mean of the coefficients, given an estimate with this variance by noise."""
-        if self._prior is not None:
-            return estimate / (1 + variance / WIDER / self._prior)
         precision = self._gram / variance
         pulled = self._across.T @ estimate / variance
         if self._variances is None:

@@ -36,9 +36,10 @@ STILL, FARTHEST = 0.03, 2.0  # noise on scores below which records reach farther
 class ERMClassifier(RiskMinimizer, LinearScores):
     """Linear classification by objective or output perturbation.
 
-    Features are scaled from their bounds to [-1, 1], then by noisy moments, and records shortened so that with a constant
-    their length is `radius` at most; one with a missing value counts for nothing, one of a class that is not listed in
-    moments only. Without noisy moments the constant is shortened, too, which biases coefficients of rare marks.
+    Features are scaled from their bounds to [-1, 1], then by noisy moments, and records shortened so that with a
+    constant their length is `radius` at most; one with a missing value counts for nothing, one of a class that is not
+    listed in moments only. Without noisy moments the constant is shortened, too, which biases coefficients of rare
+    marks.
     The minimiser of the sum of losses with a penalty is perturbed: by a random linear function that is added to the
     sum, or by noise on itself. Of more than two classes each has a minimiser, against the others.
 

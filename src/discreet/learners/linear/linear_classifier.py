@@ -15,7 +15,7 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
-from discreet.learners.linear.averaged_steps import AveragedSteps
+from discreet.learners.linear.averaged_steps import AveragedSteps, EvenSteps, Path
 from discreet.learners.linear.class_weights import WeightedClasses, given_weights
 from discreet.learners.linear.normal_scores import Bends, NormalScores
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
@@ -38,7 +38,8 @@ REACH = 0.7  # of the typical length of records, beyond which they count less: l
 STILL = 0.03  # noise on scores below which it is not
 ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 8, 4, 16
 AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
-LOST = 0.5  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
+LOST = 0.2  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
+LEAST_BEND = 0.1  # of the second derivatives at the start: steps are not too long, where scores ran away
 FARTHEST = 2.0  # times the typical length, at most
 
 
@@ -182,16 +183,18 @@ class LinearClassifier(LinearScores):
         white, directions = found.white, self.directions(task.classes)
         start = found.pull.start(found.classes.shares)
         base = np.outer(white.intercept, start)
-        path = AveragedSteps(white, len(directions), found.lost)
-        for _ in range(self._rounds(task.budget)):
+        least = LEAST_BEND * float(found.bends(start[None, :])[0])
+        rounds, scores = self._rounds(task.budget), len(directions)
+        path: Path = EvenSteps(white, scores, rounds) if found.lost else AveragedSteps(white, scores)
+        for _ in range(rounds):
             coefficients = on_maps(((base + path.current) @ directions).T)
             question = self.gradients(task, white.matrix, coefficients, found.pull.longest, found.classes.weights)
             gradient = permit.ask(question, found.steps.noise).reshape(path.current.shape)
             center = white.means @ path.current
             variances = np.einsum("ij,ij->j", path.current, white.moments @ path.current) - center**2
-            normal = NormalScores.of(found.bends, start + center, np.maximum(variances, 0.0))
+            normal = NormalScores.of(found.bends, start + center, np.maximum(variances, 0.0), least)
             bend = found.count / white.radius**2 * normal.mean
-            if len(directions) == 1 and not found.lost:
+            if scores == 1 and not found.lost:
                 gradient = normal.straightened(gradient, white.intercept, path.current[:, 0])
             path.add(-gradient / bend, bend, found.steps.stddev)
         return np.asarray(((base + path.current) @ directions).T)

@@ -43,11 +43,11 @@ class NormalScores:
     plane: Array
 
     @classmethod
-    def of(cls, bends: Bends, center: Array, variances: Array) -> NormalScores:
-        """Where scores have these means and variances."""
+    def of(cls, bends: Bends, center: Array, variances: Array, least: float) -> NormalScores:
+        """Where scores have these means and variances; the mean second derivative is `least` at least."""
         points, weights = standard_scores(len(center))
         found = weights * bends(center + points * np.sqrt(variances))
-        mean = max(float(found.sum()), 1e-9)
+        mean = max(float(found.sum()), least)
         one, two = float(found @ points[:, 0]) / mean, float(found @ points[:, 0] ** 2) / mean
         return cls(mean, np.array([[1.0, one], [one, two]]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,8 +52,12 @@ class ShrunkResiduals:
         """The mean second derivative of the loss by all contrasts, at scores in contrasts.
 
         Of a record whose residual r is shrunk, it is c / |r| (I - r r' / |r|^2) (diag(p) - p p'). Where none is shrunk
-        and all classes are as probable it is 1 / K, the bound of Böhning 1992.
+        and all classes are as probable it is 1 / K, the bound of Böhning 1992. A length that shrinks them there, too,
+        leaves no second derivatives; then those of the least that does not stand for them.
         """
+        least = math.sqrt(1 - 1 / (scores.shape[1] + 1))
+        if self.longest < least:
+            return ShrunkResiduals(least).bends(scores)
         p = softmax(scores @ contrasts(scores.shape[1] + 1))
         squares, cubes = np.square(p).sum(axis=1, keepdims=True), (p**3).sum(axis=1, keepdims=True)
         stretch = self._stretch(p)
