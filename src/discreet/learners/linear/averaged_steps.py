@@ -24,34 +24,6 @@ class Path(Protocol):
         """Go on by a step, from a gradient with noise of `stddev`, where the loss bends by `bend`."""
 
 
-class EvenSteps:
-    """Newton's steps, of which each gives an estimate of the minimiser, with one prior for all features.
-
-    It is the normal prior of whitened features with which scores have the variance `PRIOR`, were the noise all that
-    there is. Of use where single columns are lost in noise.
-
-    Parameters
-    ----------
-    white : Whitening
-        Of the features that gradients are taken in.
-    scores, rounds : int
-        How many scores a record has, and how many steps there will be.
-    """
-
-    def __init__(self, white: Whitening, scores: int, rounds: int) -> None:
-        self._prior = PRIOR * white.radius**2 / len(white.root) * rounds
-        self._sums = np.zeros((len(white.root), scores))
-        self._turn, self._weights = 0, 0
-        self.current = np.zeros_like(self._sums)
-
-    def add(self, step: Array, bend: float, stddev: float) -> None:
-        """Later estimates are from closer to the minimiser, and count more."""
-        self._turn += 1
-        self._weights += self._turn**2
-        self._sums += self._turn**2 * (self.current + step) / (1 + (stddev / bend) ** 2 / self._prior)
-        self.current = self._sums / self._weights
-
-
 class AveragedSteps:
     """Newton's steps, of which each gives an estimate of the minimiser, with a prior for each column.
 
@@ -96,3 +68,46 @@ class AveragedSteps:
             mean = covariance @ pulled
             self._variances = np.maximum(np.mean(mean**2, axis=1) + np.diag(covariance), LEAST)
         return np.asarray(self._across @ mean)
+
+
+class EvenSteps(AveragedSteps):
+    """The same with one prior for all features, of use where noise hides single columns.
+
+    It is the normal prior of whitened features with which scores have the variance `PRIOR`.
+    """
+
+    def __init__(self, white: Whitening, scores: int) -> None:
+        super().__init__(white, scores)
+        self._prior = prior_of(white)
+
+    def _posterior(self, estimate: Array, variance: float) -> Array:
+        return np.asarray(estimate / (1 + variance / WIDER / self._prior))
+
+
+class CautiousSteps:
+    """The same with that prior for every estimate, also where steps start from: of use where there is mostly noise.
+
+    Parameters
+    ----------
+    white : Whitening
+        Of the features that gradients are taken in.
+    scores, rounds : int
+        How many scores a record has, and how many steps there will be.
+    """
+
+    def __init__(self, white: Whitening, scores: int, rounds: int) -> None:
+        self._prior = prior_of(white) * rounds
+        self._sums = np.zeros((len(white.root), scores))
+        self._turn, self._weights = 0, 0
+        self.current = np.zeros_like(self._sums)
+
+    def add(self, step: Array, bend: float, stddev: float) -> None:
+        self._turn += 1
+        self._weights += self._turn**2
+        self._sums += self._turn**2 * (self.current + step) / (1 + (stddev / bend) ** 2 / self._prior)
+        self.current = self._sums / self._weights
+
+
+def prior_of(white: Whitening) -> float:
+    """The variance of each coefficient with which scores have the variance `PRIOR`."""
+    return PRIOR * white.radius**2 / len(white.root)

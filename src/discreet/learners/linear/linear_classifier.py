@@ -15,7 +15,7 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
-from discreet.learners.linear.averaged_steps import AveragedSteps, EvenSteps, Path
+from discreet.learners.linear.averaged_steps import AveragedSteps, CautiousSteps, EvenSteps, Path
 from discreet.learners.linear.class_weights import WeightedClasses, given_weights
 from discreet.learners.linear.normal_scores import Bends, NormalScores
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
@@ -39,6 +39,7 @@ STILL = 0.03  # noise on scores below which it is not
 ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 8, 4, 16
 AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
 LOST = 0.2  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
+DROWNED = 3.0  # noise beyond which steps start close to where nothing is known
 LEAST_BEND = 0.1  # of the second derivatives at the start: steps are not too long, where scores ran away
 FARTHEST = 2.0  # times the typical length, at most
 
@@ -70,8 +71,8 @@ class Found:
         Shares and weights.
     count : float
         How many records pull with all their length, or about.
-    lost : bool
-        Whether noise moves scores by more than `LOST`.
+    moved : float
+        By how much noise moves scores.
     bends : Bends
         How the loss bends; where that is lost in noise, as if no residual were shrunk, which is more.
     steps : Spread
@@ -82,9 +83,15 @@ class Found:
     pull: Pull
     classes: WeightedClasses
     count: float
-    lost: bool
+    moved: float
     bends: Bends
     steps: Spread
+
+    def path(self, scores: int, rounds: int) -> Path:
+        """Steps of so many scores, with a prior as fine as noise allows."""
+        if self.moved > DROWNED:
+            return CautiousSteps(self.white, scores, rounds)
+        return EvenSteps(self.white, scores) if self.moved > LOST else AveragedSteps(self.white, scores)
 
 
 class LinearClassifier(LinearScores):
@@ -175,8 +182,8 @@ class LinearClassifier(LinearScores):
         pull = self.pull(task.classes, moved)
         stddev = steps.stddev * pull.longest / usual.longest
         steps = dataclasses.replace(steps, stddev=stddev)
-        count, lost = records * classes.kept * min(reach, 1.0), moved > LOST
-        return Found(white, pull, classes, count, lost, whole.bends if lost else pull.bends, steps)
+        bends = whole.bends if moved > LOST else pull.bends
+        return Found(white, pull, classes, records * classes.kept * min(reach, 1.0), moved, bends, steps)
 
     def _descended(self, task: Task, found: Found, permit: Permit) -> Array:
         """The coefficients of all scores, from where all records have the same scores."""
@@ -185,7 +192,7 @@ class LinearClassifier(LinearScores):
         base = np.outer(white.intercept, start)
         least = LEAST_BEND * float(found.bends(start[None, :])[0])
         rounds, scores = self._rounds(task.budget), len(directions)
-        path: Path = EvenSteps(white, scores, rounds) if found.lost else AveragedSteps(white, scores)
+        path = found.path(scores, rounds)
         for _ in range(rounds):
             coefficients = on_maps(((base + path.current) @ directions).T)
             question = self.gradients(task, white.matrix, coefficients, found.pull.longest, found.classes.weights)
@@ -194,7 +201,7 @@ class LinearClassifier(LinearScores):
             variances = np.einsum("ij,ij->j", path.current, white.moments @ path.current) - center**2
             normal = NormalScores.of(found.bends, start + center, np.maximum(variances, 0.0), least)
             bend = found.count / white.radius**2 * normal.mean
-            if scores == 1 and not found.lost:
+            if scores == 1 and found.moved <= LOST:
                 gradient = normal.straightened(gradient, white.intercept, path.current[:, 0])
             path.add(-gradient / bend, bend, found.steps.stddev)
         return np.asarray(((base + path.current) @ directions).T)
