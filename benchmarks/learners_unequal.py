@@ -1,7 +1,7 @@
 """Linear classifiers where classes are unequal and marks are rare: ranking, coefficients and rates of groups.
 
-Goals are those that were promised, at delta 1e-6, for means of six seeds. The true rate of a group of made-up records is
-the mean of the chances that their classes were drawn by.
+Goals are those that were promised, at delta 1e-6, for means of six seeds. The true rate of a group of made-up records
+is the mean of the chances that their classes were drawn by.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def income(seed: int) -> Split:
     age, hours, wealth = rng.normal(size=n), rng.normal(size=n), rng.lognormal(0, 1, n)
     job, missing = rng.choice(8, n, p=np.array([30, 25, 15, 10, 8, 6, 4, 2]) / 100), rng.random(n) < 0.04
     effects = np.array([0.0, 0.3, -0.4, 0.6, -0.8, 0.9, -0.3, 1.1])
-    scores = 0.5 * age + 0.4 * hours + 0.25 * np.minimum(wealth, 4) + effects[job] - 2.2
+    scores = 0.7 * age + 0.6 * hours + 0.3 * np.minimum(wealth, 4) + 1.2 * effects[job] - 2.5
     numbers = np.column_stack([age / 8, hours / 8, np.where(missing, 0.0, wealth / 25) - 1])
     marks = 2.0 * np.column_stack([np.eye(8, dtype=bool)[job], missing]) - 1
     return drawn(np.clip(np.column_stack([numbers, marks]), -1, 1), scores, rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -168,12 +169,12 @@ class Whitening:
         moments = (vectors * (known / radius**2)) @ vectors.T
         return cls(on_maps(root @ inner), moments, radius, root, coordinates.weight)
 
-    @property
+    @cached_property
     def means(self) -> Array:
         """The mean of z, where standardised columns have mean 0."""
         return np.asarray(self.weight * self.root[:, 0])
 
-    @property
+    @cached_property
     def intercept(self) -> Array:
         """The coefficients of a score that is 1 for all records."""
         constant = np.zeros(len(self.root))

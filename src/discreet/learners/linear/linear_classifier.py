@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -135,7 +137,7 @@ class LinearClassifier(LinearScores):
     def plan(self, task: Task) -> StagedPlan:
         """Moments of columns, second moments, counts of classes, and `max_iter` gradients."""
         inputs, directions = len(task.features), self.directions(task.classes)
-        given_weights(self.purpose, self.class_weight, task.schema.category(str(task.target)).values)
+        self._given_weights(task)
         nowhere, start = np.zeros((inputs + 1, inputs + 1)), np.zeros((len(directions.T), inputs + 1))
         usual = self.pull(task.classes, math.inf).longest
         stages = (
@@ -150,7 +152,15 @@ class LinearClassifier(LinearScores):
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Whiten the records, count the classes, and step to the minimiser."""
-        found = self._found(task, plan, permit)
+        rough, second, counted, _ = plan.spreads
+        released = permit.ask(column_moments_of(task.schema, task.features), rough.noise)
+        moments = ColumnMoments.of(released, rough.stddev)
+        standard = MappedCoordinates.of(task.schema, task.features, standardising(moments, REACH))
+        products = permit.ask(mapped_moments_of(task.schema, task.features, standard.map), second.noise)
+        counts = permit.ask(_class_counts_of(task), counted.noise)
+        classes = WeightedClasses.of(counts, counted.stddev, self._given_weights(task))
+        count = max(float(task.data.public_size or moments.count), 1.0)
+        found = self._found(task, plan, classes, count, partial(Whitening.of, products, second.stddev, standard, count))
         scores = self._descended(task, found, permit) @ found.white.matrix
         return {
             **self.fitted(found),
@@ -158,32 +168,26 @@ class LinearClassifier(LinearScores):
             **own_units(Coordinates.of(task.schema, task.features, 1.0), scores),
         }
 
-    def _found(self, task: Task, plan: StagedPlan, permit: Permit) -> Found:
-        """How far records reach before they are shrunk, and how long residuals are: more where noise is small.
+    def _found(
+        self,
+        task: Task,
+        plan: StagedPlan,
+        classes: WeightedClasses,
+        count: float,
+        whitened: Callable[[float], Whitening],
+    ) -> Found:
+        """How far records reach before what they add is shrunk, and how long residuals are.
 
-        So that scores are moved by less than `STILL`.
+        Both grow where noise moves scores by less than `STILL`.
         """
-        rough, second, counted, steps = plan.spreads
-        released = permit.ask(column_moments_of(task.schema, task.features), rough.noise)
-        moments = ColumnMoments.of(released, rough.stddev)
-        standard = standardising(moments, REACH)
-        products = permit.ask(mapped_moments_of(task.schema, task.features, standard), second.noise)
-        counts = permit.ask(_class_counts_of(task), counted.noise)
-        given = given_weights(self.purpose, self.class_weight, task.schema.category(str(task.target)).values)
-        classes = WeightedClasses.of(counts, counted.stddev, given)
-        records = max(float(task.data.public_size or moments.count), 1.0)
-        usual, whole = self.pull(task.classes, math.inf), self.pull(task.classes, 1e-9)
-        bent = float(whole.bends(whole.start(classes.shares)[None, :])[0])
-        bend = records * classes.kept * bent / (1 + len(task.features))
-        moved = steps.stddev / math.sqrt(self._rounds(task.budget)) / bend
-        reach = float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, FARTHEST))
-        coordinates = MappedCoordinates.of(task.schema, task.features, standard)
-        white = Whitening.of(products, second.stddev, coordinates, records, reach)
+        usual, whole, steps = self.pull(task.classes, math.inf), self.pull(task.classes, 1e-9), plan.spreads[-1]
+        bend = classes.kept * float(whole.bends(whole.start(classes.shares)[None, :])[0])
+        moved = steps.stddev / math.sqrt(self._rounds(task.budget)) * (1 + len(task.features)) / (count * bend)
         pull = self.pull(task.classes, moved)
-        stddev = steps.stddev * pull.longest / usual.longest
-        steps = dataclasses.replace(steps, stddev=stddev)
-        bends = whole.bends if moved > LOST else pull.bends
-        return Found(white, pull, classes, records * classes.kept * min(reach, 1.0), moved, bends, steps)
+        steps = dataclasses.replace(steps, stddev=steps.stddev * pull.longest / usual.longest)
+        reach = float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, FARTHEST))
+        pulling = count * classes.kept * min(reach, 1.0)
+        return Found(white(reach), pull, classes, pulling, moved, (whole if moved > LOST else pull).bends, steps)
 
     def _descended(self, task: Task, found: Found, permit: Permit) -> Array:
         """The coefficients of all scores, from where all records have the same scores."""
@@ -205,6 +209,9 @@ class LinearClassifier(LinearScores):
                 gradient = normal.straightened(gradient, white.intercept, path.current[:, 0])
             path.add(-gradient / bend, bend, found.steps.stddev)
         return np.asarray(((base + path.current) @ directions).T)
+
+    def _given_weights(self, task: Task) -> Array | None:
+        return given_weights(self.purpose, self.class_weight, task.schema.category(str(task.target)).values)
 
     def _rounds(self, budget: Budget) -> int:
         if self.max_iter is not None:

@@ -43,9 +43,11 @@ class ShrunkResiduals:
         """Scores of all records alike, in contrasts, at which the classes have these shares: `odds` inverted."""
         p = shares[None, :]
         for _ in range(TURNS):
-            tried = shares / self._stretch(p)
+            tried, last = shares / self._stretch(p), p
             p = np.sqrt(p * tried / tried.sum())
             p = p / p.sum()
+            if np.abs(p - last).max() < 1e-9:
+                break
         return np.asarray(contrasts(len(shares)) @ np.log(p[0]))
 
     def bends(self, scores: Array) -> Array:
