@@ -187,7 +187,7 @@ class LinearClassifier(LinearScores):
         steps = dataclasses.replace(steps, stddev=steps.stddev * pull.longest / usual.longest)
         reach = float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, FARTHEST))
         pulling = count * classes.kept * min(reach, 1.0)
-        return Found(white(reach), pull, classes, pulling, moved, (whole if moved > LOST else pull).bends, steps)
+        return Found(whitened(reach), pull, classes, pulling, moved, (whole if moved > LOST else pull).bends, steps)
 
     def _descended(self, task: Task, found: Found, permit: Permit) -> Array:
         """The coefficients of all scores, from where all records have the same scores."""
