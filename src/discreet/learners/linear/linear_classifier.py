@@ -38,6 +38,7 @@ from discreet.trust.stored import Artefact
 SHARES = (0.05, 0.1, 0.02, 0.83)  # for moments of columns, second moments, counts of classes, gradients
 REACH = 0.7  # of the typical length of records, beyond which they count less: less noise is worth it
 STILL = 0.03  # noise on scores below which it is not
+GROWTH = 0.5  # the power of it by which lengths grow
 ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 8, 4, 16
 AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
 LOST = 0.2  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
@@ -185,7 +186,7 @@ class LinearClassifier(LinearScores):
         moved = steps.stddev / math.sqrt(self._rounds(task.budget)) * (1 + len(task.features)) / (count * bend)
         pull = self.pull(task.classes, moved)
         steps = dataclasses.replace(steps, stddev=steps.stddev * pull.longest / usual.longest)
-        reach = float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, FARTHEST))
+        reach = grown(REACH, FARTHEST, moved)
         pulling = count * classes.kept * min(reach, 1.0)
         return Found(whitened(reach), pull, classes, pulling, moved, (whole if moved > LOST else pull).bends, steps)
 
@@ -219,6 +220,11 @@ class LinearClassifier(LinearScores):
         if budget.delta > 0:
             return ROUNDS if budget.epsilon < AMPLE else AMPLE_ROUNDS
         return PURE_ROUNDS if budget.epsilon < AMPLE else ROUNDS
+
+
+def grown(usual: float, most: float, moved: float) -> float:
+    """A length that grows, up to a greatest, where noise moves scores by less than `STILL`."""
+    return float(np.clip(usual * (STILL / moved) ** GROWTH, usual, most))
 
 
 def _class_counts_of(task: Task) -> BoundedSum:

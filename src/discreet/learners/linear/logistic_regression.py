@@ -12,7 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.linear.erm_classifier import ERMClassifier
-from discreet.learners.linear.linear_classifier import STILL, Found, LinearClassifier
+from discreet.learners.linear.linear_classifier import Found, LinearClassifier, grown
 from discreet.learners.linear.risk_minimizer import RiskPlan
 from discreet.learners.linear.shrunk_residuals import ShrunkResiduals, softmax
 from discreet.questions.columns.box import GUESS
@@ -149,9 +149,8 @@ class LogisticRegression(LinearClassifier):
 
     def pull(self, classes: int, moved: float) -> ShrunkResiduals:
         """Shrunk to `residual`; by default to the length of all at the start, and less where noise is small."""
-        usual = math.sqrt(1 - 1 / classes)
-        grown = float(np.clip(usual * (STILL / moved) ** 0.25, usual, math.sqrt(2)))
-        return ShrunkResiduals(grown if self.residual is None else self.residual)
+        longest = grown(math.sqrt(1 - 1 / classes), math.sqrt(2), moved) if self.residual is None else self.residual
+        return ShrunkResiduals(longest)
 
     def fitted(self, found: Found) -> Artefact:
         return {"residual_": found.pull.longest}

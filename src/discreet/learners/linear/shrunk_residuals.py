@@ -65,7 +65,8 @@ class ShrunkResiduals:
         stretch = self._stretch(p)
         along = (cubes - 2 * p**2 + p - np.square(squares - p)) / np.maximum(squares - 2 * p + 1, 1e-12)
         bent = (1 - squares - np.where(stretch > 1 + 2.0**-20, along, 0.0)) / stretch
-        return np.asarray((self.odds(p) * bent).sum(axis=1) / scores.shape[1])
+        odds = p * stretch
+        return np.asarray((odds * bent).sum(axis=1) / odds.sum(axis=1) / scores.shape[1])
 
     def _stretch(self, p: Array) -> Array:
         """By how much the residual of each class is shortened."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -106,6 +107,7 @@ def check_weights(weights: Array, classes: int) -> None:
         raise ParameterError("gradients", obstacle, f"Give {classes} numbers from 0 to 1.")
 
 
+@lru_cache(maxsize=16)
 def contrasts(classes: int) -> Array:
     """Rows of length 1 that are orthogonal to one another and to (1, ..., 1): Helmert's, on the grid of steps.
 
@@ -114,7 +116,9 @@ def contrasts(classes: int) -> Array:
     rows = np.tril(np.ones((classes - 1, classes)))
     rows[np.arange(classes - 1), np.arange(1, classes)] = -np.arange(1.0, classes)
     lengths = np.sqrt(np.arange(1.0, classes) * np.arange(2.0, classes + 1))
-    return np.ldexp(np.trunc(np.ldexp(rows / lengths[:, None], CELLS)), -CELLS)
+    found = np.ldexp(np.trunc(np.ldexp(rows / lengths[:, None], CELLS)), -CELLS)
+    found.flags.writeable = False  # it is kept for other questions
+    return found
 
 
 @recipe("softmax_gradients")
