@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.gradients import gradients
 from discreet.questions.gradients.gradients import (
@@ -115,3 +116,9 @@ def test_a_twin_that_does_not_shrink_what_a_record_adds_breaks_the_bound(monkeyp
     question = weighted(1.25, 64.0)
     ends = np.array([[110.0, 1.0, 0.0]])
     assert np.linalg.norm(question.of(ends)) > 2 * question.bound.radius
+
+
+def test_weights_with_which_a_record_would_add_more_than_its_bound_are_refused() -> None:
+    for wrong in (2 * WEIGHTS, -WEIGHTS, WEIGHTS * np.nan, WEIGHTS[:2]):
+        with pytest.raises(ParameterError, match="weights"):
+            weighted_softmax_gradients_of(SCHEMA, ("x", "y"), "kind", MATRIX, COEFFICIENTS, 1.0, wrong)
