@@ -18,8 +18,8 @@ from benchmarks.learning_data import ADULT, classified, measured
 from benchmarks.rows import Row, at_most, cpu_seconds
 from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.kernel_svc import KernelSVC
-from discreet.learners.linear.linear_classifier import LinearSVC
 from discreet.learners.linear.linear_regression import LinearRegression
+from discreet.learners.linear.linear_svc import LinearSVC
 from discreet.learners.linear.logistic_regression import LogisticRegression
 
 DELTA = 1e-6

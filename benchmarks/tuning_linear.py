@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.learners.linear import erm_classifier, linear_classifier, risk_minimizer
+from discreet.learners.linear import averaged_steps, erm_classifier, linear_classifier, risk_minimizer
 from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.logistic_regression import LogisticRegression
 
@@ -110,13 +110,17 @@ CONSTANTS = {
     "method": Constant(("gradients", "objective"), method, logistic, 1e-6),
     "method_pure": Constant(("gradients", "objective"), method, logistic, 0.0),
     "shares": Constant(
-        ((0.1, 0.2, 0.7), (0.1, 0.1, 0.8), (0.05, 0.2, 0.75), (0.05, 0.1, 0.85), (0.05, 0.05, 0.9)),
+        ((0.1, 0.2, 0.02, 0.68), (0.05, 0.1, 0.05, 0.8), (0.05, 0.1, 0.02, 0.83), (0.05, 0.05, 0.02, 0.88)),
         set_in(linear_classifier, "SHARES"),
         logistic,
         1e-6,
     ),
     "still": Constant((0.003, 0.01, 0.03, 0.1), set_in(linear_classifier, "STILL"), logistic, 1e-6),
+    "growth": Constant((0.25, 0.5, 1.0), set_in(linear_classifier, "GROWTH"), logistic, 1e-6),
     "rounds": Constant((4, 5, 6, 8, 10), set_in(linear_classifier, "ROUNDS"), logistic, 1e-6),
+    "lost": Constant((0.05, 0.2, 0.5, 1.0), set_in(linear_classifier, "LOST"), logistic, 1e-6),
+    "drowned": Constant((0.5, 1.0, 3.0, 10.0), set_in(linear_classifier, "DROWNED"), logistic, 1e-6),
+    "wider": Constant((1.0, 2.0, 4.0), set_in(averaged_steps, "WIDER"), logistic, 1e-6),
     "pure_rounds": Constant((2, 3, 4, 6, 8, 10), set_in(linear_classifier, "PURE_ROUNDS"), logistic, 0.0),
 }
 

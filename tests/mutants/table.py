@@ -514,6 +514,29 @@ MUTANTS = [
         ("/ math.sqrt(len(self.weights))", "/ len(self.weights)"),
     ),
     *of(
+        "questions/gradients/gradients",
+        ("        shrink(z[1:], ONE)\n", "        pass\n"),
+        ("r = np.trunc(r * weights", "r = np.trunc(2 * r * weights"),
+        ("z = features.unshrunk(records", "z = features.steps(records"),
+        ("not (weights <= 1).all()", "False"),
+        tests="questions/gradients/test_gradients.py conformance/test_recipes.py",
+    ),
+    *of(
+        "learners/linear/linear_classifier",
+        ("        self._given_weights(task)\n", ""),
+        ("base = np.outer(white.intercept, start)", "base = 0 * np.outer(white.intercept, start)"),
+        tests="learners/linear/test_unequal_classes.py learners/linear/test_logistic_regression.py",
+    ),
+    *of(
+        "learners/linear/class_weights",
+        ("weights = weights / weights.max()", "weights = weights / weights.min()"),
+    ),
+    *of(
+        "learners/linear/shrunk_residuals",
+        ("np.maximum(1.0, lengths / self.longest)", "np.maximum(1.0, self.longest / lengths)"),
+        ("bent = (1 - squares - ", "bent = (1 - squares + "),
+    ),
+    *of(
         "learners/linear/risk_minimizer",
         ("Repeated(mechanism.event, times) if times > 1", "mechanism.event if times > 1"),
         ("return calibrate(mechanism, task.budget, times)", "return calibrate(mechanism, task.budget)"),

@@ -11,9 +11,9 @@ from .linear.erm_classifier import ERMClassifier as ERMClassifier
 from .linear.functional_mechanism import FunctionalLinearRegression as FunctionalLinearRegression
 from .linear.functional_mechanism import FunctionalLogisticRegression as FunctionalLogisticRegression
 from .linear.kernel_svc import KernelSVC as KernelSVC
-from .linear.linear_classifier import LinearSVC as LinearSVC
 from .linear.linear_regression import LinearRegression as LinearRegression
 from .linear.linear_regression import Ridge as Ridge
+from .linear.linear_svc import LinearSVC as LinearSVC
 from .linear.logistic_regression import LogisticRegression as LogisticRegression
 from .linear.online_ridge import OnlineRidge as OnlineRidge
 from .linear.perceptron import Perceptron as Perceptron

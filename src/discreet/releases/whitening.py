@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -89,19 +90,26 @@ def standardising(moments: ColumnMoments, reach: float) -> Array:
 def alike(means: Array, error: float) -> Array:
     """Means of columns closer to their own mean, and that closer to zero, by the shares of noise in them.
 
-    Empirical Bayes: of numbers with a mean square of m, of which noise is e^2, the share 1 - e^2 / m is kept.
-
     Examples
     --------
     >>> alike(np.array([-0.7, -0.9, -0.8, -0.6]), 0.3).round(2)
     array([-0.72, -0.72, -0.72, -0.72])
     """
-
-    def kept(values: Array, noise: float) -> Array:
-        return values * max(1 - noise**2 / max(float(np.mean(values**2)), 1e-300), 0.0)
-
     common = means.mean(keepdims=True)
-    return kept(common, error / math.sqrt(len(means))) + kept(means - common, error)
+    return shrunk(common, error / math.sqrt(len(means))) + shrunk(means - common, error)
+
+
+def shrunk(values: Array, error: float) -> Array:
+    """Values closer to zero by the share of noise, with this standard deviation, in their squares.
+
+    Empirical Bayes: of numbers with a mean square of m, of which noise is e^2, the share 1 - e^2 / m is kept.
+
+    Examples
+    --------
+    >>> shrunk(np.array([3.0, -4.0]), 2.5)
+    array([ 1.5, -2. ])
+    """
+    return values * max(1 - error**2 / max(float(np.mean(values**2)), 1e-300), 0.0)
 
 
 @dataclass(frozen=True)
@@ -118,11 +126,17 @@ class Whitening:
         The mean of z z' before shrinking.
     radius : float
         The length, in standard deviations, that was made 1.
+    root : array of shape (k, k)
+        What makes z of the standardised record, whose first coordinate is the constant `weight`.
+    weight : float
+        That constant.
     """
 
     matrix: Array
     moments: Array
     radius: float
+    root: Array
+    weight: float
 
     @classmethod
     def of(
@@ -152,7 +166,20 @@ class Whitening:
         radius = reach * math.sqrt(max(float(known.sum()), 1e-6))
         root = (vectors / np.sqrt((values + damping) / count)) @ vectors.T / radius
         inner = np.vstack([np.eye(1, coordinates.matrix.shape[1]) * coordinates.weight, coordinates.map])
-        return cls(on_maps(root @ inner), (vectors * (known / radius**2)) @ vectors.T, radius)
+        moments = (vectors * (known / radius**2)) @ vectors.T
+        return cls(on_maps(root @ inner), moments, radius, root, coordinates.weight)
+
+    @cached_property
+    def means(self) -> Array:
+        """The mean of z, where standardised columns have mean 0."""
+        return np.asarray(self.weight * self.root[:, 0])
+
+    @cached_property
+    def intercept(self) -> Array:
+        """The coefficients of a score that is 1 for all records."""
+        constant = np.zeros(len(self.root))
+        constant[0] = 1 / self.weight
+        return np.asarray(np.linalg.solve(self.root.T, constant))
 
 
 def damped(stddev: float, size: int) -> float:

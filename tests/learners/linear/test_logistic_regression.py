@@ -23,6 +23,7 @@ TRIAL = LearnerTrial(
     LogisticRegression(bounds=trial.BOUNDS, classes=[0, 1, 2], max_iter=2),
     exemptions={
         "check_decision_proba_consistency": "it is about two classes, and these are three",
+        "check_class_weight_classifiers": "at epsilon 1, noise of a thousand steps hides 50 records",
         "check_classifiers_train": "at epsilon 1, 200 records leave no accuracy above 0.83",
         "check_classifiers_classes": "classes are public: those of the check are others",
         "check_classifiers_regression_target": "a target that is no class counts for nothing: an error would show it",
@@ -85,7 +86,8 @@ def test_no_audit_of_a_gradient_refutes_it_and_one_does_with_two_thirds_of_the_n
     """A record at the end of its bound, before anything is learned: then all residuals have their full length."""
     model = LogisticRegression(bounds=(-1, 1), classes=[0, 1], max_iter=1, epsilon=3.0)
     task = model._task(np.ones((1, 1)), np.array([1]), Budget(3.0, 1e-6))
-    gradient = model.gradients(task, np.array([[0.0, 1.0]]), np.zeros((2, 1)))
+    longest = model.pull(2, math.inf).longest
+    gradient = model.gradients(task, np.array([[0.0, 1.0]]), np.zeros((2, 1)), longest, np.ones(2))
     plan = SumPlan(gradient, model.plan(task).spreads[-1])
     check_sum(plan, np.array([1.0, 1.0]))
 
@@ -104,6 +106,10 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         {"max_iter": 0},
         {"residual": 0.0},
         {"method": "best"},
+        {"method": "objective", "class_weight": "balanced"},
+        {"class_weight": "equal"},
+        {"class_weight": {0: -1.0}},
+        {"class_weight": {"nobody": 1.0}},
         {"epsilon": 0.0},
         {"classes": [0]},
         {"bounds": (1.0, 0.0)},
@@ -130,19 +136,28 @@ def test_at_pure_epsilon_a_perturbed_minimiser_is_the_default_and_learns_more() 
 
 
 def test_which_method_is_taken_follows_from_public_numbers() -> None:
-    """Of records times epsilon for each coefficient: without a delta, and with one; steps where they are asked for."""
+    """Steps with a delta, or where they are asked for; without one, by records times epsilon for each coefficient."""
     X, y = people(50, 2)
     for price, size, classes, steps in (
         (0.0, 10**6, 2, 0),
         (0.0, 100, 3, 0),
         (0.0, 10**6, 3, 4),
         (1e-6, 100, 2, 8),
-        (1e-6, 10**6, 2, 0),
+        (1e-6, 10**6, 2, 8),
         (1e-6, 10**6, 3, 8),
     ):
         model = LogisticRegression(bounds=BOUNDS, classes=range(classes), delta=price, expected_size=size)
         assert model.fit(X, y).n_iter_ == steps
     assert LogisticRegression(bounds=BOUNDS, classes=[0, 1], delta=0.0, max_iter=3).fit(X, y).n_iter_ == 3
+
+
+def test_residuals_grow_and_steps_are_more_where_noise_is_small() -> None:
+    X, y = people(3000, 2)
+    few = LogisticRegression(bounds=BOUNDS, classes=[0, 1], epsilon=0.1).fit(X, y)
+    many = LogisticRegression(bounds=BOUNDS, classes=[0, 1], epsilon=100.0).fit(X, y)
+    assert few.residual_ == pytest.approx(math.sqrt(0.5))
+    assert many.residual_ == pytest.approx(math.sqrt(2))
+    assert (few.n_iter_, many.n_iter_) == (8, 16)
 
 
 def test_probabilities_of_a_minimiser_are_those_of_its_scores() -> None:

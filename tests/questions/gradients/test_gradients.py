@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.questions.gradients import gradients
 from discreet.questions.gradients.gradients import (
-    Loss,
     contrasts,
     exponential,
-    margin_gradients_of,
     softmax_gradients_of,
+    weighted_softmax_gradients_of,
 )
+from discreet.questions.question import BoundedSum
 from tests.questions.trial import SCHEMA, Trial, X, summed
 
 MATRIX = np.array([[0.5, 0.25, 0.0], [-0.125, 0.5, 0.75]])
 COEFFICIENTS = np.array([[1.0, -0.5], [0.0, 2.0], [0.25, 0.25]])
+WEIGHTS = np.array([0.5, 1.0, 0.3])
 START = {
     "columns": ("x", "y"),
     "target": "kind",
@@ -29,17 +33,10 @@ TRIALS = {
         "7646988a36b9",
         forged=[{"matrix": MATRIX / 3}, {"coefficients": COEFFICIENTS * 1e-9}, {"coefficients": COEFFICIENTS[:2]}],
     ),
-    "margin_gradients": Trial(
-        {
-            "columns": ("x", "y"),
-            "target": "kind",
-            "matrix": MATRIX,
-            "coefficients": COEFFICIENTS,
-            "loss": "huber_hinge",
-            "residual": 1.0,
-        },
-        "64be6d36fb62",
-        forged=[{"matrix": MATRIX / 3}, {"coefficients": COEFFICIENTS[:2]}, {"loss": "square"}, {"residual": 0.0}],
+    "weighted_softmax_gradients": Trial(
+        {**START, "weights": WEIGHTS},
+        "db39438789a5",
+        forged=[{"matrix": MATRIX / 3}, {"weights": WEIGHTS * 2}, {"weights": -WEIGHTS}, {"weights": WEIGHTS[:2]}],
     ),
 }
 
@@ -75,17 +72,53 @@ def test_the_exponential_has_seven_digits() -> None:
     assert exponential(np.array([-1e300]))[0] < 1e-17
 
 
-@pytest.mark.parametrize("loss", ["huber_hinge", "perceptron"])
-def test_the_sum_of_margins_is_that_of_the_formula(loss: Loss) -> None:
+def weighted(residual: float = 1.0, steep: float = 1.0) -> BoundedSum:
+    return weighted_softmax_gradients_of(
+        SCHEMA, ("x", "y"), "kind", MATRIX * steep, COEFFICIENTS * steep, residual, WEIGHTS
+    )
+
+
+def some_records() -> Array:
     rng = np.random.default_rng(3)
-    for target, classes, coefficients in (("kind", 3, COEFFICIENTS), ("two", 2, COEFFICIENTS[:1])):
-        records = np.column_stack([X, rng.uniform(0, 1, len(X)), rng.integers(0, classes, len(X))])
-        z = np.column_stack([np.ones(len(X)), (records[:, :2] - [50.0, 0.5]) / [60.0, 0.5]]) @ MATRIX.T
-        z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1.0)
-        signs = 2 * np.eye(classes)[records[:, 2].astype(int)][:, -len(coefficients) :] - 1
-        margins = signs * (z @ coefficients.T)
-        slope = np.clip(1 - margins / 2, 0, 1) if loss == "huber_hinge" else margins <= 0
-        missing = np.array([[np.nan, 0.5, 1.0], [50.0, 0.5, np.nan]])
-        question = margin_gradients_of(SCHEMA, ("x", "y"), target, MATRIX, coefficients, loss, 2.0)
-        found = summed(question, np.vstack([records, missing])).reshape(2, -1)
-        np.testing.assert_allclose(found, z.T @ (-signs * slope), atol=0.1)
+    return np.column_stack([X, rng.uniform(0, 1, len(X)), rng.integers(0, 3, len(X))])
+
+
+def test_weighted_residuals_are_those_of_the_record_itself_and_its_pull_is_shrunk() -> None:
+    records = some_records()
+    z = np.column_stack([np.ones(len(X)), (records[:, :2] - [50.0, 0.5]) / [60.0, 0.5]]) @ (4 * MATRIX).T
+    p = np.exp(z @ (4 * COEFFICIENTS).T)
+    kinds = records[:, 2].astype(int)
+    r = p / p.sum(axis=1, keepdims=True) - np.eye(3)[kinds]
+    missing = np.array([[np.nan, 0.5, 1.0], [50.0, 0.5, np.nan]])
+    s = 1 / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1.0)
+    assert np.mean(s < 0.9) > 0.5
+    for residual in (1.5, 0.5):
+        shrunk = r * np.minimum(residual / np.linalg.norm(r, axis=1, keepdims=True), 1.0) * WEIGHTS[kinds][:, None]
+        found = summed(weighted(residual, 4.0), np.vstack([records, missing]))
+        np.testing.assert_allclose(found.reshape(2, 2), (s * z).T @ shrunk @ contrasts(3).T, atol=0.05)
+
+
+def longest(question: BoundedSum) -> float:
+    """The longest vector that records at the ends of their bounds, and between, add."""
+    ends = np.array(np.meshgrid([-10.0, 20.0, 50.0, 110.0], [0.0, 0.01, 0.5, 1.0], [0.0, 1.0, 2.0])).reshape(3, -1).T
+    return float(np.linalg.norm(question.grid.values(question.steps(ends)), axis=1).max())
+
+
+def test_no_record_adds_more_than_the_bound_however_long_it_is_and_great_its_scores_are() -> None:
+    """Up to scores of 2**20, whose exponentials no number holds."""
+    for steep in (1.0, 64.0, 2.0**14):
+        question = weighted(1.25, steep)
+        assert 0.9 * 1.25 < longest(question) <= question.bound.radius
+
+
+def test_a_twin_that_does_not_shrink_what_a_record_adds_breaks_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gradients, "shrink", lambda steps, _: steps)
+    question = weighted(1.25, 64.0)
+    ends = np.array([[110.0, 1.0, 0.0]])
+    assert np.linalg.norm(question.of(ends)) > 2 * question.bound.radius
+
+
+def test_weights_with_which_a_record_would_add_more_than_its_bound_are_refused() -> None:
+    for wrong in (2 * WEIGHTS, -WEIGHTS, WEIGHTS * np.nan, WEIGHTS[:2]):
+        with pytest.raises(ParameterError, match="weights"):
+            weighted_softmax_gradients_of(SCHEMA, ("x", "y"), "kind", MATRIX, COEFFICIENTS, 1.0, wrong)

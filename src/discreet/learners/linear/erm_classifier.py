@@ -16,10 +16,10 @@ from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
-from discreet.mechanisms.learning.penalized_loss import LogisticLoss, LossName
+from discreet.mechanisms.learning.penalized_loss import LOSSES, LogisticLoss, LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
-from discreet.questions.gradients.signed_records import Affine
+from discreet.questions.gradients.signed_records import Shortened
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.least_noise import least_noise
 from discreet.releases.whitening import standardising
@@ -27,16 +27,19 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 # From made-up data: `constant`, `share` and `reach` in benchmarks/tuning_linear.py. The first two hardly matter.
-CONSTANT = 0.5  # the coordinate of the intercept, in units of the radius
+CONSTANT = 0.35  # the coordinate of the intercept, in units of the radius
 SHARE = 0.1  # of the budget, for moments
 REACH = 0.7  # of the typical length of standardised records, to which they are shortened
+STILL, FARTHEST = 0.03, 2.0  # noise on scores below which records reach farther, and how far at most
 
 
 class ERMClassifier(RiskMinimizer, LinearScores):
     """Linear classification by objective or output perturbation.
 
-    Features are scaled from their bounds to [-1, 1], then by noisy moments, and records, with a constant, shortened to
-    the length `radius`; one with a missing value counts for nothing, one of a class that is not listed in moments only.
+    Features are scaled from their bounds to [-1, 1], then by noisy moments, and records shortened so that with a
+    constant their length is `radius` at most; one with a missing value counts for nothing, one of a class that is not
+    listed in moments only. Without noisy moments the constant is shortened, too, which biases coefficients of rare
+    marks.
     The minimiser of the sum of losses with a penalty is perturbed: by a random linear function that is added to the
     sum, or by noise on itself. Of more than two classes each has a minimiser, against the others.
 
@@ -129,11 +132,19 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         if plan.moments is None:
             return own_units(columns, self.minimizers(task, plan, permit))
         released = permit.ask(column_moments_of(task.schema, task.features), plan.moments.noise)
-        radius = self.reach(task)
-        matrix = radius * standardising(ColumnMoments.of(released, plan.moments.stddev), REACH)
-        constant = np.eye(1, len(task.features) + 1) * radius * CONSTANT
-        affine = Affine(np.vstack([constant, matrix]))
-        return own_units(columns, self.minimizers(task, plan, permit, affine) @ affine.matrix)
+        reach, radius = self._far(task, plan), self.reach(task) * (1 - 2.0**-20)
+        constant, longest = radius * CONSTANT, radius * math.sqrt(1 - CONSTANT**2)
+        matrix = longest * standardising(ColumnMoments.of(released, plan.moments.stddev), reach)
+        found = self.minimizers(task, plan, permit, Shortened(matrix, constant, longest))
+        scores = min(reach, 1.0) * found[:, 1:] @ matrix  # records are not shortened where scores are computed
+        scores[:, 0] += constant * found[:, 0]
+        return own_units(columns, scores)
+
+    def _far(self, task: Task, plan: RiskPlan) -> float:
+        """How far records reach before they are shortened: farther where noise moves scores by less than `STILL`."""
+        bend = self.known_size(task) * LOSSES[self.loss].bend / self.size(task)
+        moved = plan.mechanism.multiplier * plan.mechanism.units / bend
+        return float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, FARTHEST))
 
     @available_if(lambda self: self.loss == "logistic")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

@@ -1,20 +1,28 @@
-"""Linear scores by Newton's steps on noisy gradients, and the support vectors that are found so."""
+"""Linear scores by Newton's steps on noisy gradients."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
+from discreet.learners.linear.averaged_steps import AveragedSteps, CautiousSteps, EvenSteps, Path
+from discreet.learners.linear.class_weights import WeightedClasses, given_weights
+from discreet.learners.linear.normal_scores import Bends, NormalScores
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
-from discreet.questions.gradients.gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, on_maps
 from discreet.questions.vectors.second_moments import mapped_moments_of
@@ -24,32 +32,92 @@ from discreet.releases.whitening import Whitening, standardising
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-# REACH and PRIOR were set on made-up data (make_classification of 500 to 50,000 records, 12 to 40 features, 2 to 5
-# classes, seeds 1 to 4), SHARES, STILL, ROUNDS and PURE_ROUNDS on others (benchmarks/tuning_linear.py): 8 rounds learn
-# as much as 10 there, from 50,000 records. Of ROUNDS, 6 were tried first; with them two goals of the benchmark failed.
-SHARES = (0.05, 0.1, 0.85)  # for moments of columns, second moments, gradients
-REACH = 0.7  # of the typical length of records, to which they are shrunk: less noise is worth the bias
+# REACH was set on made-up data (make_classification of 500 to 50,000 records, 12 to 40 features, 2 to 5 classes, seeds
+# 1 to 4), SHARES, STILL and rounds on others (benchmarks/tuning_linear.py): 8 rounds learn as much as 10 there, from
+# 50,000 records. Of ROUNDS, 6 were tried first; with them two goals of the benchmark failed.
+SHARES = (0.05, 0.1, 0.02, 0.83)  # for moments of columns, second moments, counts of classes, gradients
+REACH = 0.7  # of the typical length of records, beyond which they count less: less noise is worth it
 STILL = 0.03  # noise on scores below which it is not
-ROUNDS, PURE_ROUNDS = 8, 4
-PRIOR = 4.0  # the variance of scores that is expected before anything is known
+GROWTH = 0.5  # the power of it by which lengths grow
+ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 8, 4, 16
+AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
+LOST = 0.2  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
+DROWNED = 3.0  # noise beyond which steps start close to where nothing is known
+LEAST_BEND = 0.1  # of the second derivatives at the start: steps are not too long, where scores ran away
+FARTHEST = 2.0  # times the typical length, at most
+
+
+class Pull(Protocol):
+    """The residuals of a loss, by their greatest length and what follows from it."""
+
+    @property
+    def longest(self) -> float: ...
+
+    def start(self, shares: Array) -> Array:
+        """The best scores of all records alike, where the classes have these shares."""
+
+    def bends(self, scores: Array) -> Array:
+        """The mean second derivative of the loss at each row of scores."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What all steps have in common, from releases before them.
+
+    Parameters
+    ----------
+    white : Whitening
+        What makes features of records.
+    pull : Pull
+        How residuals are shrunk.
+    classes : WeightedClasses
+        Shares and weights.
+    count : float
+        How many records pull with all their length, or about.
+    moved : float
+        By how much noise moves scores.
+    bends : Bends
+        How the loss bends; where that is lost in noise, as if no residual were shrunk, which is more.
+    steps : Spread
+        The noise on each sum of gradients.
+    """
+
+    white: Whitening
+    pull: Pull
+    classes: WeightedClasses
+    count: float
+    moved: float
+    bends: Bends
+    steps: Spread
+
+    def path(self, scores: int, rounds: int) -> Path:
+        """Steps of so many scores, with a prior as fine as noise allows."""
+        if self.moved > DROWNED:
+            return CautiousSteps(self.white, scores, rounds)
+        return EvenSteps(self.white, scores) if self.moved > LOST else AveragedSteps(self.white, scores)
 
 
 class LinearClassifier(LinearScores):
     """Scores that are linear in the features, found by Newton's steps on noisy sums of gradients.
 
-    A learner says what its gradients are, and how much the loss bends where scores have a given variance.
+    A learner says what its gradients are, and how its residuals pull.
 
     Parameters
     ----------
     max_iter : int, optional
-        Public. How many steps. Their estimates are averaged. By default 8, and 4 where delta is 0: noise of pure
-        releases grows with their number, and not with its root.
+        Public. How many steps. Their estimates are averaged. By default 8, and 16 from epsilon 10; half as many where
+        delta is 0: noise of pure releases grows with their number, and not with its root.
+    class_weight : "balanced" or dict, optional
+        Public. The weight of the records of each class, 1 for those that are not named; only their proportions matter.
+        "balanced" weighs classes by the inverse of their noisy counts. Records of great weight add no more, and others
+        less: so there is more noise.
     """
 
     n_iter_: int
+    class_weight: dict[Any, float] | Literal["balanced"] | None
 
     @abstractmethod
-    def gradients(self, task: Task, matrix: Array, coefficients: Array) -> BoundedSum:
+    def gradients(self, task: Task, matrix: Array, coefficients: Array, longest: float, weights: Array) -> BoundedSum:
         """The sum of gradients at these coefficients, of features that this matrix makes."""
 
     @abstractmethod
@@ -57,129 +125,108 @@ class LinearClassifier(LinearScores):
         """What makes coefficients of the scores from those that gradients are taken in."""
 
     @abstractmethod
-    def curvature(self, variance: float, classes: int) -> float:
-        """The mean second derivative of the loss, if scores are normal with this variance."""
+    def pull(self, classes: int, moved: float) -> Pull:
+        """How residuals are shrunk, where noise on the usual ones moves scores by so much."""
+
+    def fitted(self, found: Found) -> Artefact:
+        """More attributes, from what all steps have in common."""
+        return {}
 
     def check(self) -> None:
-        check_whole(self.purpose, "max_iter", self._rounds())
+        check_whole(self.purpose, "max_iter", self._rounds(Budget(self.epsilon, self.delta)))
 
     def plan(self, task: Task) -> StagedPlan:
-        """Moments of columns, second moments, and `max_iter` gradients."""
-        classes, inputs = task.classes, len(task.features)
-        nowhere = np.zeros((inputs + 1, inputs + 1))
-        start = np.zeros((len(self.directions(classes).T), inputs + 1))
+        """Moments of columns, second moments, counts of classes, and `max_iter` gradients."""
+        inputs, directions = len(task.features), self.directions(task.classes)
+        self._given_weights(task)
+        nowhere, start = np.zeros((inputs + 1, inputs + 1)), np.zeros((len(directions.T), inputs + 1))
+        usual = self.pull(task.classes, math.inf).longest
         stages = (
             Stage(column_moments_of(task.schema, task.features), SHARES[0]),
             Stage(mapped_moments_of(task.schema, task.features, nowhere[:-1]), SHARES[1]),
-            Stage(self.gradients(task, nowhere, start), SHARES[2], self._rounds()),
+            Stage(_class_counts_of(task), SHARES[2]),
+            Stage(
+                self.gradients(task, nowhere, start, usual, np.ones(task.classes)), SHARES[3], self._rounds(task.budget)
+            ),
         )
         return staged(task.data, stages, task.budget)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
-        rough, second, steps = plan.spreads
-        found = permit.ask(column_moments_of(task.schema, task.features), rough.noise)
-        moments = ColumnMoments.of(found, rough.stddev)
+        """Whiten the records, count the classes, and step to the minimiser."""
+        rough, second, counted, _ = plan.spreads
+        released = permit.ask(column_moments_of(task.schema, task.features), rough.noise)
+        moments = ColumnMoments.of(released, rough.stddev)
+        standard = MappedCoordinates.of(task.schema, task.features, standardising(moments, REACH))
+        products = permit.ask(mapped_moments_of(task.schema, task.features, standard.map), second.noise)
+        counts = permit.ask(_class_counts_of(task), counted.noise)
+        classes = WeightedClasses.of(counts, counted.stddev, self._given_weights(task))
         count = max(float(task.data.public_size or moments.count), 1.0)
-        standard = standardising(moments, REACH)
-        products = permit.ask(mapped_moments_of(task.schema, task.features, standard), second.noise)
-        coordinates = MappedCoordinates.of(task.schema, task.features, standard)
-        reach = self._reach(task, count, steps)
-        white = Whitening.of(products, second.stddev, coordinates, count, reach)
-        shrinking = min(reach, 1.0)
-        coefficients = self._descended(task, white, count * shrinking**2, steps, permit)
-        scores = shrinking * coefficients @ white.matrix  # records are not shrunk where scores are computed
-        return {"n_iter_": self._rounds(), **own_units(Coordinates.of(task.schema, task.features, 1.0), scores)}
+        found = self._found(task, plan, classes, count, partial(Whitening.of, products, second.stddev, standard, count))
+        scores = self._descended(task, found, permit) @ found.white.matrix
+        return {
+            **self.fitted(found),
+            "n_iter_": self._rounds(task.budget),
+            **own_units(Coordinates.of(task.schema, task.features, 1.0), scores),
+        }
 
-    def _descended(self, task: Task, white: Whitening, count: float, steps: Spread, permit: Permit) -> Array:
-        """Newton's steps: each gradient gives an estimate of the minimiser, and those so far are averaged.
-
-        Whitening makes second derivatives nearly a multiple of the identity. The penalty is the one of a normal prior,
-        were the noise all that there is.
-        """
-        classes, rounds = task.classes, self._rounds()
-        directions = self.directions(classes)
-        shape = len(white.matrix), len(directions)
-        current, sums = np.zeros(shape), np.zeros(shape)
-        noise, prior = steps.stddev**2 / rounds, PRIOR * white.radius**2 / shape[0]
-        for turn in range(1, rounds + 1):
-            variance = float(np.sum(current * (white.moments @ current))) / shape[1]
-            bend = count / white.radius**2 * self.curvature(variance, classes)
-            question = self.gradients(task, white.matrix, on_maps((current @ directions).T))
-            gradient = permit.ask(question, steps.noise).reshape(shape)
-            sums += turn**2 * (bend * current - gradient) / (bend + noise / (bend * prior))
-            current = sums / (turn * (turn + 1) * (2 * turn + 1) // 6)  # the sum of the squares so far
-        return np.asarray((current @ directions).T)
-
-    def _reach(self, task: Task, count: float, steps: Spread) -> float:
-        """How far records reach before they are shrunk: farther where noise moves scores by less than `STILL`."""
-        bend = count * self.curvature(0.0, task.classes) / (1 + len(task.features))
-        moved = steps.stddev / math.sqrt(self._rounds()) / bend
-        return float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, 2.0))
-
-    def _rounds(self) -> int:
-        usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
-        return usual if self.max_iter is None else self.max_iter
-
-
-class LinearSVC(LinearClassifier):
-    """Linear support vector classification with the Huber hinge loss, each class against the others.
-
-    Records are centred, scaled and whitened by noisy moments, and shrunk where they are long; one with a missing value,
-    or of a class that is not listed, counts for nothing. Of a record, all gradients together have length 1 at most.
-
-    Attributes
-    ----------
-    intercept_ : array of shape (1,) or (n_classes,)
-        Released. The intercepts, which are penalised like coefficients.
-    n_iter_ : int
-        Public. The number of steps.
-
-    Guarantee
-    ---------
-    `event_`: two releases of moments and `max_iter` of gradients, each one bounded sum, composed, for the neighbors and
-    the unit of the data set; add or remove one record for arrays. Released: `coef_` and `intercept_`, which follow from
-    these. No minimiser is assumed to have been found.
-    Noisy gradient descent: Song, Chaudhuri and Sarwate 2013; Bassily, Smith and Thakurta 2014. The loss is the one that
-    Chaudhuri, Monteleoni and Sarwate 2011 take from Chapelle 2007, with h = 1.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (20_000, 2))
-    >>> y = np.where(X @ [2.0, -1.0] > 0, "up", "down")
-    >>> model = LinearSVC(bounds=(-1, 1), classes=["down", "up"], epsilon=1.0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95)
-    True
-    """
-
-    purpose: ClassVar[str] = "linear support vector machine"
-
-    def __init__(
+    def _found(
         self,
-        *,
-        target: str | None = None,
-        bounds: Any = None,
-        classes: Any = None,
-        max_iter: int | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-    ) -> None:
-        self.target, self.bounds, self.classes = target, bounds, classes
-        self.max_iter = max_iter
-        self.epsilon, self.delta = epsilon, delta
+        task: Task,
+        plan: StagedPlan,
+        classes: WeightedClasses,
+        count: float,
+        whitened: Callable[[float], Whitening],
+    ) -> Found:
+        """How far records reach before what they add is shrunk, and how long residuals are.
 
-    def gradients(self, task: Task, matrix: Array, coefficients: Array) -> BoundedSum:
-        """The sum of gradients of the Huber hinge loss."""
-        target = str(task.target)
-        return margin_gradients_of(task.schema, task.features, target, matrix, coefficients, "huber_hinge", 1.0)
-
-    def directions(self, classes: int) -> Array:
-        return np.eye(1 if classes == 2 else classes)
-
-    def curvature(self, variance: float, classes: int) -> float:
-        """The Huber hinge loss has a second derivative of 1/2 for margins from 0 to 2, and 0 elsewhere.
-
-        About half of the records are taken to lie there. Gradients of several classes are shrunk together, which
-        flattens the loss.
+        Both grow where noise moves scores by less than `STILL`.
         """
-        return 0.25 / (1.0 if classes == 2 else float(np.sqrt(classes)))
+        usual, whole, steps = self.pull(task.classes, math.inf), self.pull(task.classes, 1e-9), plan.spreads[-1]
+        bend = classes.kept * float(whole.bends(whole.start(classes.shares)[None, :])[0])
+        moved = steps.stddev / math.sqrt(self._rounds(task.budget)) * (1 + len(task.features)) / (count * bend)
+        pull = self.pull(task.classes, moved)
+        steps = dataclasses.replace(steps, stddev=steps.stddev * pull.longest / usual.longest)
+        reach = grown(REACH, FARTHEST, moved)
+        pulling = count * classes.kept * min(reach, 1.0)
+        return Found(whitened(reach), pull, classes, pulling, moved, (whole if moved > LOST else pull).bends, steps)
+
+    def _descended(self, task: Task, found: Found, permit: Permit) -> Array:
+        """The coefficients of all scores, from where all records have the same scores."""
+        white, directions = found.white, self.directions(task.classes)
+        start = found.pull.start(found.classes.shares)
+        base = np.outer(white.intercept, start)
+        least = LEAST_BEND * float(found.bends(start[None, :])[0])
+        rounds, scores = self._rounds(task.budget), len(directions)
+        path = found.path(scores, rounds)
+        for _ in range(rounds):
+            coefficients = on_maps(((base + path.current) @ directions).T)
+            question = self.gradients(task, white.matrix, coefficients, found.pull.longest, found.classes.weights)
+            gradient = permit.ask(question, found.steps.noise).reshape(path.current.shape)
+            center = white.means @ path.current
+            variances = np.einsum("ij,ij->j", path.current, white.moments @ path.current) - center**2
+            normal = NormalScores.of(found.bends, start + center, np.maximum(variances, 0.0), least)
+            bend = found.count / white.radius**2 * normal.mean
+            if scores == 1 and found.moved <= LOST:
+                gradient = normal.straightened(gradient, white.intercept, path.current[:, 0])
+            path.add(-gradient / bend, bend, found.steps.stddev)
+        return np.asarray(((base + path.current) @ directions).T)
+
+    def _given_weights(self, task: Task) -> Array | None:
+        return given_weights(self.purpose, self.class_weight, task.schema.category(str(task.target)).values)
+
+    def _rounds(self, budget: Budget) -> int:
+        if self.max_iter is not None:
+            return int(self.max_iter)
+        if budget.delta > 0:
+            return ROUNDS if budget.epsilon < AMPLE else AMPLE_ROUNDS
+        return PURE_ROUNDS if budget.epsilon < AMPLE else ROUNDS
+
+
+def grown(usual: float, most: float, moved: float) -> float:
+    """A length that grows, up to a greatest, where noise moves scores by less than `STILL`."""
+    return float(np.clip(usual * (STILL / moved) ** GROWTH, usual, most))
+
+
+def _class_counts_of(task: Task) -> BoundedSum:
+    """How many records each class has."""
+    return contingency_of(task.schema, (str(task.target),), (0,))

@@ -20,7 +20,7 @@ from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturb
 from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName
 from discreet.mechanisms.learning.perturbation import OutputPerturbation
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
-from discreet.questions.gradients.signed_records import Affine, SignedRecords, Waves
+from discreet.questions.gradients.signed_records import Shortened, SignedRecords, Waves
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 
@@ -29,6 +29,7 @@ KINDS: dict[Perturbed, Any] = {"objective": ObjectivePerturbation, "output": Out
 JACOBIAN = 0.1  # of epsilon, that the logarithm may cost at most
 # Set on made-up data: see benchmarks/tuning_linear.py.
 FLAT = 0.005  # curvature that a record adds in each of d directions, in units of 1 / d
+LIGHTEST = 0.05  # for each root of a coordinate: with less, the noise that hides the solver's error is felt
 STIFFNESS = {"objective": 0.1, "output": 0.5}  # penalty in units of the length of the noise
 
 
@@ -79,7 +80,7 @@ class RiskMinimizer(ScoredClassifier):
         mechanism = self._mechanism(task, times)
         return RiskPlan(mechanism, Repeated(mechanism.event, times) if times > 1 else mechanism.event)
 
-    def minimizers(self, task: Task, plan: RiskPlan, permit: Permit, mapping: Waves | Affine | None = None) -> Array:
+    def minimizers(self, task: Task, plan: RiskPlan, permit: Permit, mapping: Waves | Shortened | None = None) -> Array:
         """One row of coefficients for each score."""
         target = str(task.target)
         questions = [SignedRecords(task.schema, task.features, target, place, mapping) for place in self._places(task)]
@@ -106,7 +107,8 @@ class RiskMinimizer(ScoredClassifier):
         length = calibrate(noise, task.budget, times).multiplier * units * _length(noise, size)
         least = LOSSES[self.loss].bend / math.expm1(JACOBIAN * task.budget.epsilon / (times * task.data.unit.rows))
         bent = FLAT * self.known_size(task) / size if self.perturbed == "objective" else 0.0
-        penalty = max(STIFFNESS[self.perturbed] * length - bent, least) if self.penalty is None else self.penalty
+        stiff = max(STIFFNESS[self.perturbed] * length - bent, least, LIGHTEST * math.sqrt(size))
+        penalty = stiff if self.penalty is None else self.penalty
         mechanism = KINDS[self.perturbed](
             noise=noise,
             loss=self.loss,

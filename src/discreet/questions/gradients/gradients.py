@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.coordinates import CELLS, shrink
-from discreet.questions.vectors.mapped_coordinates import MAPS, MappedCoordinates, check_map
+from discreet.questions.vectors.mapped_coordinates import MAPS, ONE, MappedCoordinates, check_map
 from discreet.schema.schema import Schema
 
 SLICE = 2**17  # coordinates at a time, which stay in the cache
@@ -28,43 +28,18 @@ Each column depends on its own alone, to the last bit; a target that is missing 
 """
 WHOLE = 2.0**30  # steps of a weight, so that the sum of the weights of all classes is exact
 MOST_CLASSES = 2**12
-Loss = Literal["huber_hinge", "perceptron"]
 
 
-def gradients_of(
-    features: MappedCoordinates, columns: tuple[str, ...], coefficients: Array, residuals: Residuals, longest: float
-) -> BoundedSum:
-    """The sum of z r', row by row, where z are features of length 1 at most and r residuals.
+Pulls = Callable[[Array], tuple[Array, Array]]
+"""Records in; features and residuals out, of each record in a column of whole steps: all of it exact."""
 
-    Residuals are shrunk to the length `longest`, and so is the sum of one record. Features, coefficients and residuals
-    are whole steps: scores and sums are exact, in whatever order they are added. Beyond 2**22 records in a batch they
-    may not be.
 
-    Parameters
-    ----------
-    features : MappedCoordinates
-        Public. Of all columns but the last.
-    columns : tuple of str
-        Public. Those of the features, and then the target.
-    coefficients : array of shape (m, k)
-        Public. Of the m scores of a record, on the grid `MAPS`.
-    residuals : callable
-        What a record pulls with: see `Residuals`.
-    longest : float
-        Public. The length that residuals are shrunk to.
+def gradients_of(pulls: Pulls, size: int, longest: float, columns: tuple[str, ...]) -> BoundedSum:
+    """The sum of z r', row by row, where z are `size` features of length 1 at most and r residuals.
+
+    Features, coefficients and residuals are whole steps: scores and sums are exact, in whatever order they are added.
+    Beyond 2**22 records in a batch they may not be.
     """
-    size = features.size - 1
-    check_map("gradients", "coefficients", coefficients, size)
-    check_positive("gradients", "residual", longest, 2.0**-6, 2.0**6)
-    inner = np.concatenate([np.zeros((len(coefficients), 1)), MAPS.cut(coefficients)], axis=1)
-    squared = math.floor(math.ldexp(longest * longest, 2 * CELLS))
-
-    def pulls(records: Array) -> tuple[Array, Array]:
-        """Features and residuals of each record, in columns of whole steps."""
-        z = features.steps(records[:, :-1], np.empty((features.size, len(records))))
-        r = residuals(np.matmul(inner, z) * SCORES, records[:, -1])
-        shrink(r, squared)
-        return z[1:], r
 
     def of(records: Array) -> Array:
         z, r = pulls(records)
@@ -78,6 +53,61 @@ def gradients_of(
     return BoundedSum(of, Bound("l2", longest * (1 + 2.0**-30)), columns, GRADIENTS, total)
 
 
+def shrunk_pulls(features: MappedCoordinates, coefficients: Array, residuals: Residuals, longest: float) -> Pulls:
+    """Residuals at the shrunk record, each shrunk to the length `longest`."""
+    inner, squared = _scoring(features, coefficients), _squared(longest)
+
+    def pulls(records: Array) -> tuple[Array, Array]:
+        z = features.steps(records[:, :-1], np.empty((features.size, len(records))))
+        r = residuals(np.matmul(inner, z) * SCORES, records[:, -1])
+        shrink(r, squared)
+        return z[1:], r
+
+    return pulls
+
+
+def weighted_pulls(
+    features: MappedCoordinates, coefficients: Array, residuals: Residuals, longest: float, weights: Array
+) -> Pulls:
+    """Residuals at the record as it is, shrunk to the length `longest`, times the weight of its class.
+
+    The features are shrunk after that: so long records count less, and what is estimated from them is the same. A
+    coordinate before it is shrunk has 2**19 steps at most, and the coefficients of a score 2**30: a score is exact.
+    """
+    inner, squared = _scoring(features, coefficients), _squared(longest)
+
+    def pulls(records: Array) -> tuple[Array, Array]:
+        z = features.unshrunk(records[:, :-1], np.empty((features.size, len(records))))
+        targets = records[:, -1]
+        r = residuals(np.matmul(inner, z) * SCORES, targets)
+        shrink(r, squared)
+        r = np.trunc(r * weights[np.where(np.isnan(targets), 0, targets).astype(np.intp)])
+        shrink(z[1:], ONE)
+        return z[1:], r
+
+    return pulls
+
+
+def _scoring(features: MappedCoordinates, coefficients: Array) -> Array:
+    """What makes scores of coordinates, of which the first, a constant, is of no use."""
+    check_map("gradients", "coefficients", coefficients, features.size - 1)
+    return np.concatenate([np.zeros((len(coefficients), 1)), MAPS.cut(coefficients)], axis=1)
+
+
+def _squared(longest: float) -> int:
+    """The square of a length of residuals, in squared steps."""
+    check_positive("gradients", "residual", longest, 2.0**-6, 2.0**6)
+    return math.floor(math.ldexp(longest * longest, 2 * CELLS))
+
+
+def check_weights(weights: Array, classes: int) -> None:
+    """Refuse weights with which a record could add more than its bound."""
+    if weights.shape != (classes,) or not (weights >= 0).all() or not (weights <= 1).all():
+        obstacle = f"the weights of {classes} classes have the shape {weights.shape} or are not from 0 to 1"
+        raise ParameterError("gradients", obstacle, f"Give {classes} numbers from 0 to 1.")
+
+
+@lru_cache(maxsize=16)
 def contrasts(classes: int) -> Array:
     """Rows of length 1 that are orthogonal to one another and to (1, ..., 1): Helmert's, on the grid of steps.
 
@@ -86,7 +116,9 @@ def contrasts(classes: int) -> Array:
     rows = np.tril(np.ones((classes - 1, classes)))
     rows[np.arange(classes - 1), np.arange(1, classes)] = -np.arange(1.0, classes)
     lengths = np.sqrt(np.arange(1.0, classes) * np.arange(2.0, classes + 1))
-    return np.ldexp(np.trunc(np.ldexp(rows / lengths[:, None], CELLS)), -CELLS)
+    found = np.ldexp(np.trunc(np.ldexp(rows / lengths[:, None], CELLS)), -CELLS)
+    found.flags.writeable = False  # it is kept for other questions
+    return found
 
 
 @recipe("softmax_gradients")
@@ -109,6 +141,42 @@ def softmax_gradients_of(
         Public. The length that p - e is shrunk to. None is longer than sqrt(2); where all coefficients are 0, all are
         sqrt(1 - 1 / K) long.
     """
+    features, residuals = MappedCoordinates.of(schema, columns, matrix), _softmax(schema, target, coefficients)
+    pulls = shrunk_pulls(features, coefficients, residuals, residual)
+    return gradients_of(pulls, len(matrix), residual, (*schema.values(columns), target))
+
+
+@recipe("weighted_softmax_gradients")
+def weighted_softmax_gradients_of(
+    schema: Schema,
+    columns: tuple[str, ...],
+    target: str,
+    matrix: Array,
+    coefficients: Array,
+    residual: float,
+    weights: Array,
+) -> BoundedSum:
+    """The sum of w s z (p - e)', in K - 1 contrasts of the classes, where p are probabilities at the record as it is.
+
+    A long record is shrunk by s = min(1, 1 / |z|) in what it adds alone: the gradient of a weighted likelihood, whose
+    mean is 0 at the coefficients that the classes were drawn by, whatever s is. A record with a missing value or class
+    adds nothing.
+
+    Parameters
+    ----------
+    target, matrix, coefficients, residual
+        Public. As in `softmax_gradients`.
+    weights : array of shape (K,)
+        Public. The weight w of the records of each class, from 0 to 1.
+    """
+    features, residuals = MappedCoordinates.of(schema, columns, matrix), _softmax(schema, target, coefficients)
+    check_weights(weights, len(coefficients))
+    pulls = weighted_pulls(features, coefficients, residuals, residual, weights)
+    return gradients_of(pulls, len(matrix), residual, (*schema.values(columns), target))
+
+
+def _softmax(schema: Schema, target: str, coefficients: Array) -> Residuals:
+    """Contrasts of p - e."""
     classes = len(schema.category(target).values)
     if not 2 <= classes <= MOST_CLASSES or len(coefficients) != classes:
         obstacle = f"there are {classes} classes and coefficients of {len(coefficients)}"
@@ -121,8 +189,7 @@ def softmax_gradients_of(
         away[np.where(np.isnan(targets), 0, targets).astype(np.intp), np.arange(len(targets))] -= whole
         return np.where(np.isnan(targets), 0.0, np.rint(basis @ away))
 
-    features = MappedCoordinates.of(schema, columns, matrix)
-    return gradients_of(features, (*schema.values(columns), target), coefficients, residuals, residual)
+    return residuals
 
 
 def exponential(values: Array) -> Array:
@@ -137,49 +204,3 @@ def exponential(values: Array) -> Array:
     for k in range(7, 0, -1):
         series = 1 + series * rest / k
     return np.ldexp(series, nearest.astype(np.int64))
-
-
-@recipe("margin_gradients")
-def margin_gradients_of(
-    schema: Schema,
-    columns: tuple[str, ...],
-    target: str,
-    matrix: Array,
-    coefficients: Array,
-    loss: Loss,
-    residual: float,
-) -> BoundedSum:
-    """The sum of z r', where r_k is the derivative of the loss of the margin of score k.
-
-    The margin is the score of a class for its records, and less it for others. The derivative of the Huber hinge loss
-    rises from -1 at margin 0 to 0 at margin 2; that of the perceptron is -1 up to margin 0. A record with a missing
-    value or class adds nothing.
-
-    Parameters
-    ----------
-    target : str
-        Public. The column of classes, at least two.
-    matrix : array of shape (k, 1 + n)
-        Public. What makes z of a record: see `MappedCoordinates`.
-    coefficients : array of shape (1, k) or (n_classes, k)
-        Public. Of the score of the second of two classes, or of every class, on the same grid.
-    loss : {"huber_hinge", "perceptron"}
-        Public. The loss.
-    residual : float
-        Public. The length that r is shrunk to. None is longer than the square root of the number of scores.
-    """
-    classes = len(schema.category(target).values)
-    scores = 1 if classes == 2 else classes
-    if not 2 <= classes <= MOST_CLASSES or len(coefficients) != scores:
-        obstacle = f"there are {classes} classes and coefficients of {len(coefficients)} scores"
-        raise ParameterError("gradients", obstacle, f"Give one for 2 classes, or one for each of 3 to {MOST_CLASSES}.")
-    own, whole = np.arange(classes - scores, classes)[:, None], math.ldexp(1.0, CELLS)
-
-    def residuals(found: Array, targets: Array) -> Array:
-        signs = np.where(targets == own, 1.0, -1.0)
-        margins = signs * found
-        pull = np.clip(1 - margins / 2, 0.0, 1.0) if loss == "huber_hinge" else (margins <= 0).astype(np.float64)
-        return np.where(np.isnan(targets), 0.0, -signs * np.rint(pull * whole))
-
-    features = MappedCoordinates.of(schema, columns, matrix)
-    return gradients_of(features, (*schema.values(columns), target), coefficients, residuals, residual)

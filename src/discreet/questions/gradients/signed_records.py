@@ -46,25 +46,35 @@ class Waves:
 
 
 @dataclass(frozen=True)
-class Affine:
-    """Linear combinations M (1, x) of the features, and of a constant.
+class Shortened:
+    """A constant, and linear combinations M (1, x) of the features, shortened to a length: the constant is not.
+
+    Where it is shortened, too, a record with a rare mark seems to be on no side, and the mark's coefficient is biased.
 
     Parameters
     ----------
     matrix : array of shape (k, 1 + n)
         Public. M.
+    constant : float
+        Public. The first coordinate.
+    longest : float
+        Public. The length that the others are shortened to.
 
     Examples
     --------
-    >>> Affine(np.array([[1.0, 0.0], [-0.5, 2.0]])).of(np.array([[0.25], [1.0]]))
-    array([[1. , 0. ],
-           [1. , 1.5]])
+    >>> Shortened(np.array([[-0.5, 2.0]]), 0.5, 1.0).of(np.array([[0.25], [1.0]]))
+    array([[0.5, 0. ],
+           [0.5, 1. ]])
     """
 
     matrix: Array = field(repr=False)
+    constant: float
+    longest: float
 
     def of(self, x: Array) -> Array:
-        return self.matrix[:, 0] + x @ self.matrix[:, 1:].T
+        z = self.matrix[:, 0] + x @ self.matrix[:, 1:].T
+        lengths = np.sqrt(np.square(z).sum(axis=1, keepdims=True))
+        return np.column_stack([np.full(len(z), self.constant), z * (self.longest / np.maximum(lengths, self.longest))])
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ class SignedRecords:
         Public. The column of classes.
     place : int
         Public. Of the class in the schema's list.
-    mapping : Waves or Affine, optional
+    mapping : Waves or Shortened, optional
         Public. What makes f(x).
     """
 
@@ -92,7 +102,7 @@ class SignedRecords:
     features: tuple[str, ...]
     target: str
     place: int
-    mapping: Waves | Affine | None = None
+    mapping: Waves | Shortened | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ class AcuteBound(Bound):
 
 MAPS = Grid(-14)  # of the entries of a public matrix
 STEEPEST = 2.0**16  # what the sizes of the entries of a row add up to: products stay below 2**46 steps
+ONE = 1 << 2 * CELLS  # the squared length that coordinates are shrunk to, in squared steps
 FARTHEST = 2.0**19  # steps of a coordinate before it is shrunk, so that squared lengths stay below 2**51
 
 
@@ -132,11 +133,16 @@ class MappedCoordinates:
         np.clip(np.rint(z, out=z), -FARTHEST, FARTHEST, out=z)
         z[~rows.present] = 0.0
         found = StepRows(z, rows.present)
-        found.multiply(factors(found.squares(), 1 << 2 * CELLS, len(self.matrix)))
+        found.multiply(factors(found.squares(), ONE, len(self.matrix)))
         return found
 
     def steps(self, records: Array, out: Array) -> Array:
         """Put the coordinates of each record in a column of `out`: zeros where a value is missing."""
+        shrink(self.unshrunk(records, out)[1:], ONE)
+        return out
+
+    def unshrunk(self, records: Array, out: Array) -> Array:
+        """The same before they are shrunk: none is beyond `FARTHEST`, whatever a record holds."""
         inner, mapped = np.empty((self.columns.size, len(records))), out[1:]
         end = inner[0] = math.ldexp(1.0, -self.columns.grid.exponent)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -146,7 +152,6 @@ class MappedCoordinates:
             missing = np.isnan(x.sum(axis=0))
             np.matmul(self.matrix * math.ldexp(1.0, self._exponent), inner, out=mapped)
             np.clip(np.rint(mapped, out=mapped), -FARTHEST, FARTHEST, out=mapped)
-            shrink(mapped, 1 << 2 * CELLS)
         out[0] = self.constant
         out[:, missing] = 0.0
         return out
