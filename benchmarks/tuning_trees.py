@@ -216,7 +216,7 @@ def incomes(seed: int) -> Split:
 
 
 def deep() -> None:
-    """Accuracies of decision trees by levels, cells and criterion: unequal classes, then 10,000 records, then curves."""
+    """Accuracies of decision trees by levels, cells and criterion: of unequal classes, of 10,000 records, of curves."""
     sets = [incomes(0), incomes(1), large(1), curved(0)]
     shapes = ((3, 8, "max"), (3, 8, "gini"), (4, 16, "gini"), (5, 16, "gini"), (6, 32, "gini"), (8, 128, "gini"))
     for epsilon, (depth, bins, criterion) in itertools.product((0.3, 1.0, 10.0, 1000.0), shapes):

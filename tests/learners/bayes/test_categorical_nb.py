@@ -22,7 +22,7 @@ from tests.learners.audited_sum import check_sum, worst
 from tests.learners.trees.test_random_forest import CLASSIFIER
 from tests.learners.trial import LearnerTrial
 
-TRIAL = LearnerTrial(CategoricalNB(bounds=trial.BOUNDS, classes=[0, 1]), exemptions=CLASSIFIER)
+TRIAL = LearnerTrial(CategoricalNB(bins=8, bounds=trial.BOUNDS, classes=[0, 1]), exemptions=CLASSIFIER)
 SCHEMA = Schema({"a": Category((0, 1, 2)), "b": Category((0, 1))})
 
 

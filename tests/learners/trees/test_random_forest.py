@@ -93,7 +93,7 @@ def test_what_trees_split_comes_from_the_random_state_alone_and_where_from_it_an
     first, other = (RandomForestClassifier(**FIELDS).fit(some, y) for some in (X, -X))
     np.testing.assert_array_equal(first.features_, other.features_)
     few = [RandomForestClassifier(4, max_depth=2, **FIELDS, expected_size=50).fit(some, y).cuts_ for some in (X, -X)]
-    np.testing.assert_array_equal(*few)
+    np.testing.assert_array_equal(few[0], few[1])
 
 
 def test_the_audit_does_not_refute_its_sum_and_would_see_two_thirds_of_the_noise() -> None:

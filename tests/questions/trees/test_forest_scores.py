@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tests.questions.trees.test_forest_leaves import CUTS, FEATURES, RECORDS
 from tests.questions.trial import SCHEMA, Trial, summed
 
 COUNTS = np.random.default_rng(1).normal(30, 20, (2, 12))
-START = {"columns": ("x", "y"), "target": "kind", "features": FEATURES, "cuts": CUTS, "counts": COUNTS}
+START: dict[str, Any] = {"columns": ("x", "y"), "target": "kind", "features": FEATURES, "cuts": CUTS, "counts": COUNTS}
 START |= {"more": 3.0, "unit": 0.1, "cells": 6, "norm": "l2"}
 TRIALS = {
     "forest_scores": Trial(
@@ -32,7 +33,8 @@ def test_a_record_has_one_mark_for_each_class_at_its_score_without_itself() -> N
     for place in (0, 7, 399):
         kind = int(RECORDS[place, 2])
         own = [leaf_excess(table[t, leaves[t, place]] - np.eye(3)[kind], class_shares(table), 3.0) for t in (0, 1)]
-        for one, cell in enumerate(np.searchsorted(ends, np.mean(own, axis=0))):
+        cells: list[int] = [int(np.searchsorted(ends, score)) for score in np.mean(np.array(own), axis=0)]
+        for one, cell in enumerate(cells):
             assert rows[place, one, cell, int(one == kind)] == 1
     np.testing.assert_array_equal(rows[:-1].sum(axis=(2, 3)), 1.0)
     assert rows[-1].sum() == 0

@@ -28,9 +28,9 @@ class RandomDecisionTrees(RandomTrees):
     """The random decision trees of 2009, for study; `RandomForestClassifier` is more accurate.
 
     Trees are random and public. Each pays an equal share of epsilon for Laplace noise on the counts of classes in its
-    leaves; a row is given to the class whose counts, added over all trees, are largest, with some records of all classes
-    in proportion, by the noise. A record without a class that
-    is listed counts for nothing; a missing value goes left.
+    leaves; a row is given to the class whose counts, added over all trees, are largest, with some records of all
+    classes in proportion, by the noise. A record without a class that is listed counts for nothing; a missing value
+    goes left.
 
     Parameters
     ----------

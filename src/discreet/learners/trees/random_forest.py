@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.bound import Norm
 from discreet.core.checks import check_whole
@@ -52,8 +53,9 @@ class RandomForestClassifier(RandomTrees):
     left. A leaf says how much more frequent each class is in it than in all leaves, the less the more noise is in its
     counts. Where noise allows, half of the cuts are drawn by noisy quantiles, for which a record with a missing value
     does not count; noisy counts of scores by class, without what a record says of itself, make probabilities of scores;
-    and, for many records or a large epsilon, each split is the best of four random ones. For a few records, or a small epsilon, one tree or four are chosen instead, each the best of many random
-    ones, by half of epsilon; the other half fills the leaves. That takes a curator.
+    and, for many records or a large epsilon, each split is the best of four random ones. For a few records, or a small
+    epsilon, one tree or four are chosen instead, each the best of many random ones, by half of epsilon; the other half
+    fills the leaves. That takes a curator.
 
     Parameters
     ----------
@@ -83,11 +85,12 @@ class RandomForestClassifier(RandomTrees):
     `event_`: one release of one bounded sum, for the neighbors and the unit of the data set; add or remove one record
     for arrays; or several, composed: of cells of features (`column_cells`), before it, and of scores by class
     (`forest_scores`), after it; and one choice by the exponential mechanism for each level of each tree where splits
-    are chosen (`candidate_scores_of`). Released: `leaf_values_`, `calibration_` and the cuts. T trees get T marks of a record, so that the sum moves
-    by T in l1 and by sqrt(T) in l2: the random decision trees of Jagannathan, Pillaipakkamnatt and Wright 2009, with
-    Gaussian noise where there is a delta. Where trees are chosen, one release for each choice more, by permute-and-flip
-    on scores that a record moves by 1 (`tree_scores_of`); the leaves of a single tree are filled by another, since a
-    record counts in one leaf (McKenna and Sheldon 2020, Theorem 1). Then no delta is paid.
+    are chosen (`candidate_scores_of`). Released: `leaf_values_`, `calibration_` and the cuts. T trees get T marks of a
+    record, so that the sum moves by T in l1 and by sqrt(T) in l2: the random decision trees of Jagannathan,
+    Pillaipakkamnatt and Wright 2009, with Gaussian noise where there is a delta. Where trees are chosen, one release
+    for each choice more, by permute-and-flip on scores that a record moves by 1 (`tree_scores_of`); the leaves of a
+    single tree are filled by another, since a record counts in one leaf (McKenna and Sheldon 2020, Theorem 1). Then no
+    delta is paid.
 
     Examples
     --------
@@ -209,10 +212,12 @@ class RandomForestClassifier(RandomTrees):
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class."""
+        check_is_fitted(self)
         return Calibration(*self.calibration_).probabilities(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row, by odds: probabilities that are held from 0 and 1 would be alike."""
+        check_is_fitted(self)
         odds = Calibration(*self.calibration_).odds(self._scores(X))
         likeliest = odds.argmax(axis=1) if odds.shape[1] > 1 else (odds[:, 0] > 0).astype(np.intp)
         return self.classes_[likeliest]
