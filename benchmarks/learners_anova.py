@@ -101,11 +101,14 @@ def table(name: str, seed: int) -> Table:
     size, rng = N + OTHERS, np.random.default_rng(seed)
     match name:
         case "friedman1":
-            return Table.of(*datasets.make_friedman1(size, 10, noise=1.0, random_state=seed), (0, 1), (-5, 35), False)
+            X, y = datasets.make_friedman1(size, 10, noise=1.0, random_state=seed)
+            return Table.of(X, y, (0, 1), (-5, 35), False)
         case "friedman2":
-            return Table.of(*datasets.make_friedman2(size, noise=50.0, random_state=seed), BOX, (-200, 2000), False)
+            X, y = datasets.make_friedman2(size, noise=50.0, random_state=seed)
+            return Table.of(X, y, BOX, (-200, 2000), False)
         case "friedman3":
-            return Table.of(*datasets.make_friedman3(size, noise=0.1, random_state=seed), BOX, (-0.5, 2), False)
+            X, y = datasets.make_friedman3(size, noise=0.1, random_state=seed)
+            return Table.of(X, y, BOX, (-0.5, 2), False)
         case "swiss roll":
             X, y = datasets.make_swiss_roll(size, noise=0.5, random_state=seed)
             return Table.of(X, y, ([-16, -3, -16], [16, 24, 16]), (0, 16), False)

@@ -17,7 +17,8 @@ from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
-from tests.conformance.test_learners import FOUND, trial
+from tests.conformance.test_learners import FOUND
+from tests.conformance.walk import trial
 
 SEX = ("f", "m")
 OTHERS = {"FairClassifier"}  # its records come with a sensitive attribute

@@ -170,7 +170,7 @@ def test_a_mistake_is_refused_in_words() -> None:
 def test_missing_values_are_filled_and_marked_before_they_are_counted() -> None:
     outputs = (Filled("two", 1.0), Filled("x", 7.0), MissingMark("no_x", "x"))
     inner = contingency_of(Transformation(SCHEMA, outputs).after, ("two", "x", "no_x"), (0, 4, 2))
-    question = transformed(inner, Transformation(SCHEMA, outputs))
+    question: Any = transformed(inner, Transformation(SCHEMA, outputs))
     assert question.columns == ("two", "x")
     found = summed(question, np.array([[np.nan, np.nan], [0.0, 109.0], [np.nan, -5.0]])).reshape(2, 4, 2)
     expected = np.zeros((2, 4, 2))

@@ -110,13 +110,17 @@ def test_categories_are_used_or_refused_before_anything_is_spent() -> None:
     kinds = rng.choice(["a", "b", "c"], 8000, p=[0.5, 0.3, 0.2])
     x = rng.uniform(-1, 1, 8000)
     table = {"x": x, "kind": kinds, "y": np.where((kinds == "b") ^ (x > 0), "u", "v")}
-    known = {"x": Number(-1, 1), "kind": Category(("a", "b", "c")), "y": Category(("u", "v"))}
+    known: dict[str, Any] = {"x": Number(-1, 1), "kind": Category(("a", "b", "c")), "y": Category(("u", "v"))}
     data = PrivateData.of(table, Schema(known), Budget(1.0, 1e-6))
     model = AnovaClassifier(target="y").fit(data)
     rows = pd.DataFrame({"x": x, "kind": kinds})
     assert np.mean(model.predict(rows) == table["y"]) > 0.9
     assert model.plot(Figure().add_subplot(), feature=1).get_xlabel() == "kind"
-    for column, fields in ((Category(tuple(range(200))), {}), (known["kind"], {"monotonic_cst": {"kind": 1}})):
+    refused: list[tuple[Category, dict[str, Any]]] = [
+        (Category(tuple(range(200))), {}),
+        (known["kind"], {"monotonic_cst": {"kind": 1}}),
+    ]
+    for column, fields in refused:
         data = PrivateData.of(table, Schema({**known, "kind": column}), Budget(1.0, 1e-6))
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             AnovaClassifier(target="y", **fields).fit(data)
@@ -143,7 +147,9 @@ def test_functions_and_surfaces_are_drawn_with_their_bands() -> None:
     assert (axes.get_xlabel(), len(axes.lines), len(axes.collections)) == ("x1", 1, 1)
     surface = model.plot(Figure().add_subplot(), pair=(1, 0))
     assert (surface.get_xlabel(), surface.get_ylabel()) == ("x0", "x1")
-    assert 0.3 < np.ma.getmaskarray(surface.collections[0].get_array()).mean() + 0.3 < 1  # near the axes it is 0
+    assert (
+        0.3 < np.ma.getmaskarray(np.ma.asarray(surface.collections[0].get_array())).mean() + 0.3 < 1
+    )  # near the axes it is 0
     assert len(model.plot(Figure().add_subplot()).patches) == 6
     with pytest.raises(ParameterError, match="no function"):
         model.plot(Figure().add_subplot(), pair=(0, 7))

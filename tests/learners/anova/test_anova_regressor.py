@@ -87,7 +87,7 @@ def test_counts_and_sizes_are_fitted_by_the_logarithms_of_their_means() -> None:
     rng = np.random.default_rng(5)
     X = rng.uniform(-1, 1, (10_000, 2))
     mean = np.exp(0.5 + X[:, 0] + X[:, 0] * X[:, 1])
-    cases = (
+    cases: tuple[tuple[Any, Any, Any], ...] = (
         ("poisson", rng.poisson(mean), mean_poisson_deviance),
         ("gamma", rng.gamma(2, mean / 2), mean_gamma_deviance),
     )

@@ -20,7 +20,8 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.preprocessing.scalers import StandardScaler
-from discreet.learners.selection.evaluate import Evaluation, evaluate
+from discreet.learners.selection.evaluate import evaluate
+from discreet.learners.selection.evaluation import Evaluation
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.score_cells import FINE, placed, probability_at, scored, step_of
 from discreet.learners.selection.score_table import score_plan
@@ -177,7 +178,7 @@ def test_steps_of_a_score_are_short_near_its_ends_and_one_half_is_an_edge() -> N
     p = np.array([0.0, 1e-3, 0.01, 0.3, 0.5, 0.999, 1.0])
     np.testing.assert_allclose(probability_at(step_of(p)), p, atol=1e-12)
     assert step_of(np.array([0.5])).tolist() == [FINE / 2]
-    lengths = np.diff(probability_at(np.arange(FINE + 1)))
+    lengths = np.diff(probability_at(np.arange(FINE + 1.0)))
     assert 2e-5 < lengths.min() < 4e-5
     assert lengths.max() < 1e-3
 

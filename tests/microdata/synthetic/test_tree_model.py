@@ -69,5 +69,9 @@ def test_dealing_rounds_every_share_up_or_down() -> None:
 
 def test_the_tables_farthest_from_independence_make_a_tree() -> None:
     uniform = Independence.of([np.full(2, 50.0)] * 3, 100.0)
-    tables = {(0, 1): np.diag([50.0, 50]), (0, 2): np.full((2, 2), 25.0), (1, 2): np.array([[30.0, 20], [20, 30]])}
+    tables: dict[tuple[int, ...], np.ndarray] = {
+        (0, 1): np.diag([50.0, 50]),
+        (0, 2): np.full((2, 2), 25.0),
+        (1, 2): np.array([[30.0, 20], [20, 30]]),
+    }
     assert list(uniform.farthest(tables, 1.0)) == [(0, 1), (1, 2)]

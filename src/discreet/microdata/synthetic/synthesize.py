@@ -27,8 +27,9 @@ from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes, Table
 from discreet.questions.tables.domain import MOST_CELLS
 from discreet.releases.ask import ColumnsOf
 from discreet.releases.joint_plan import JointPlan
+from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.releases.statistic import OfTheseData, RecordsOf, statistic
+from discreet.releases.statistic import OfTheseData, statistic
 from discreet.schema.schema import Category, Schema, Text
 from discreet.trust.permit import Permit
 
