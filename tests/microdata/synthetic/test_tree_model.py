@@ -30,8 +30,9 @@ def test_a_fused_margin_is_nearer_than_its_own_counts() -> None:
 
 
 def test_missing_values_that_noise_alone_may_show_are_left_out() -> None:
-    _, model = noisy(3)
-    assert model.margins[1][2] < 1e-3 * 15_000
+    for missing, kept in ((100.0, False), (300.0, True)):
+        model = TreeModel.fused([np.array([5000.0, 5000.0, missing])], 60.0, {}, 1.0, 10_000.0)
+        assert (model.margins[0][2] > 50) == kept
 
 
 def test_records_are_counted_out_of_a_tree_of_three_columns() -> None:

@@ -26,6 +26,7 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes, TableDistances, coded_tables_of
 from discreet.questions.tables.domain import MOST_CELLS
 from discreet.releases.ask import ColumnsOf
+from discreet.releases.declaration import Refusal
 from discreet.releases.joint_plan import JointPlan
 from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, spread
@@ -41,7 +42,9 @@ MOST_ROWS = 2**24  # of a table: much noise may make the number of records look 
 
 
 @statistic(
-    delta=1e-6, no_by="its columns make groups already", curator="the pairs of columns are chosen by their tables"
+    delta=1e-6,
+    no_by="its columns make groups already: name those that make groups among them",
+    no_population=Refusal("its records are made up", "Ask a statistic about the population."),
 )
 def synthesize(
     records: RecordsOf,
