@@ -112,7 +112,9 @@ class AdditiveModel(PrivateEstimator):
         """The intercepts, and the shapes of one feature after the other, round after round.
 
         Noisy residuals say how far a shape is off, were all else right. Its posterior mean, if shapes are Gaussian
-        processes of mean 0 over the records and the noise is that of all rounds together, is an estimate of it. The
+        processes and the noise is that of all rounds together, is an estimate of it; were their mean over the records
+        0, what dense cells say would move sparse ones the other way, as far as it takes. Shapes are centred at the
+        end. The
         shape is the mean of its estimates, weighted by the squares of their rounds, so that noise does not add up.
         """
         outputs, (d, bins), rounds = self.outputs(task), counts.shape, self._rounds()
@@ -127,9 +129,11 @@ class AdditiveModel(PrivateEstimator):
                     weight, expected = bend * counts[:1].sum(axis=1), np.array([[prior]])
                     intercept.add(away, turn, slice(None), _gain(expected, weight, noise), weight)
                 else:
-                    weight, expected = bend * counts[place], _centred(prior / d, counts[place])
+                    weight, expected = bend * counts[place], _smooth(prior / d, bins)
                     shapes.add(away, turn, (slice(None), place), _gain(expected, weight, noise), weight)
-        return {"shapes_": shapes.value, "intercept_": intercept.value[:, 0]}
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        means = (shapes.value * shares).sum(axis=2, keepdims=True)
+        return {"shapes_": shapes.value - means, "intercept_": (intercept.value + means.sum(axis=1))[:, 0]}
 
     def scores(self, X: Any) -> Array:
         """The scores of each row, of shape (n, outputs); a missing value adds nothing."""
@@ -205,13 +209,10 @@ def _gain(expected: Array, weight: Array, noise: float) -> Array:
     return (expected * weight) @ np.linalg.inv(weight[:, None] * expected * weight + noise * np.eye(len(weight)))
 
 
-def _centred(variance: float, counts: Array) -> Array:
-    """The covariance of a smooth shape whose mean over the records is 0."""
-    bins = len(counts)
+def _smooth(variance: float, bins: int) -> Array:
+    """The covariance of a smooth shape."""
     places = (np.arange(bins) + 0.5) / bins
-    covariance = variance * np.exp(-np.abs(places[:, None] - places) / SMOOTH)
-    centring = np.eye(bins) - counts / counts.sum()
-    return np.asarray(centring @ covariance @ centring.T)
+    return np.asarray(variance * np.exp(-np.abs(places[:, None] - places) / SMOOTH))
 
 
 def _smoothed(noisy: Array, stddev: float, n: int | None) -> Array:
