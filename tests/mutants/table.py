@@ -1204,7 +1204,6 @@ MUTANTS = [
     *of(
         "learners/trees/forest_plan",
         ("Repeated(part.event, times) if name", "part.event if name"),
-        ("return math.sqrt(share) if", "return 1.0 if"),
         tests="learners/trees/test_random_forest.py",
     ),
     *of(
