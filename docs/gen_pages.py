@@ -34,6 +34,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "users.md",
         "team_budget.md",
         "publish_a_table.md",
+        "give_a_table_away.md",
         "files.md",
         "spark.md",
         "trust.md",
