@@ -74,6 +74,8 @@ TRIALS: dict[type[object], list[Callable[[], Form]]] = {
         lambda: products(2, 16, 900),
         lambda: products(40, 9, 8),
         lambda: products(6, 40, 50),
+        lambda: products(8, 40, 48),
+        lambda: products(136, 280, 288),
         lambda: products(600, 6, 3),
         lambda: products(64, 16, 24),
         lambda: products(200, 24, 16),

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from discreet.core.errors import ParameterError
 from discreet.deep.clipping.indices_in_range import outside
-from discreet.deep.forms.finite import bounded, channels_last, finite
+from discreet.deep.forms.finite import bounded, channels_last, finite, finite_factor
 from discreet.deep.forms.form import Form
 from discreet.deep.layers.any_layer import Given, any_layer
 from discreet.deep.layers.composite import ComposedUse, Composite, composite_of
@@ -21,6 +21,9 @@ from discreet.deep.layers.rule import rule_of
 
 LEAVING_OUT = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.LayerNorm, nn.RMSNorm, nn.GroupNorm)
 """Layers whose forms leave samples that are not finite out by themselves, where no graph is compiled for a GPU."""
+
+MULTIPLYING = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+"""Layers that `torch.autocast` rounds what they are given for."""
 
 ASKED = "train with privacy"
 
@@ -260,7 +263,8 @@ def _finite(module: nn.Module, given: Tensor) -> Tensor:
     """What a layer is given, such that products with zero are zero."""
     if not given.is_floating_point() or (isinstance(module, LEAVING_OUT) and not given.is_cuda):
         return given
-    return channels_last(finite(given)) if isinstance(module, nn.Conv2d) else finite(given)
+    given = finite_factor(given) if isinstance(module, MULTIPLYING) else finite(given)
+    return channels_last(given) if isinstance(module, nn.Conv2d) else given
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from torch.nn import functional
 from discreet.deep.forms.precision import on_processor, wide
 from discreet.deep.forms.rounding import Rounding, rounding_of
 
-AT_HAND = 2**20  # numbers of blocks that are written out at a time
+AT_HAND = 2**21  # numbers of blocks that are written out at a time
 PARTS = 64  # in how many parts at most, so that a graph of them stays small
 FEW = 8  # blocks that are added up together, of some rows rather than of all
 
@@ -23,9 +23,9 @@ def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> outer_sum(torch.ones(300, 1, 2), torch.ones(300, 1, 3))
-    tensor([[300., 300., 300.],
-            [300., 300., 300.]], dtype=torch.float64)
+    >>> outer_sum(torch.ones(900, 1, 2), torch.ones(900, 1, 3))
+    tensor([[900., 900., 900.],
+            [900., 900., 900.]], dtype=torch.float64)
     """
     rounding = rounding_of(slopes, slopes.shape[1])
     slopes, inputs = (_blocks(wide(one), rounding) for one in (slopes, inputs))
@@ -34,15 +34,18 @@ def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
     room = max(AT_HAND, math.prod((len(slopes), slopes.shape[2], inputs.shape[2])) // PARTS)
     rows = max(1, room // (inputs.shape[2] * min(FEW, len(slopes))))
     few = max(1, room // (inputs.shape[2] * min(rows, slopes.shape[2])))
-    return torch.cat([_added(part, inputs, few, rounding.blocks) for part in torch.split(slopes, rows, dim=2)])
+    parts = [_added(part, inputs, few, rounding.blocks) for part in torch.split(slopes, rows, dim=2)]
+    return torch.cat(parts) if len(parts) > 1 else parts[0]
 
 
 def _added(slopes: Tensor, inputs: Tensor, few: int, blocks: int) -> Tensor:
     """The sum of all blocks, a few at a time, so that they are added before they leave the cache; most in float64."""
-    total = slopes.new_zeros(slopes.shape[2], inputs.shape[2], dtype=torch.float64)
+    total: Tensor | None = None
     for left, right in zip(torch.split(slopes, few), torch.split(inputs, few), strict=True):
         for some in torch.split(left.mT @ right, blocks):
-            total += some.sum(dim=0) if len(some) > 1 else some[0]
+            found = some.sum(dim=0) if len(some) > 1 else some[0]
+            total = found if total is None else total.double().add_(found)
+    assert total is not None
     return total
 
 
@@ -84,7 +87,9 @@ def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
 def _blocks(values: Tensor, rounding: Rounding) -> Tensor:
     """Numbers of shape (samples, places, n) as blocks of so many samples and places, filled up with zeros."""
     samples, places, _ = values.shape
-    values = functional.pad(values, (0, 0, 0, -places % rounding.places, 0, -samples % min(rounding.samples, samples)))
+    missing = -places % rounding.places, -samples % min(rounding.samples, samples)
+    if any(missing):  # else it would be copied
+        values = functional.pad(values, (0, 0, 0, missing[0], 0, missing[1]))
     if places > rounding.places:
         return torch.unflatten(values, 1, (-1, rounding.places)).flatten(0, 1)
     return torch.unflatten(values, 0, (-1, min(rounding.samples, samples))).flatten(1, 2)

@@ -41,11 +41,11 @@ def counted(values: Tensor, weights: Tensor) -> Tensor:
 def times(values: Tensor, weights: Tensor) -> Tensor:
     """The numbers of each sample, times its weight; zero where that is zero, even where they are not finite.
 
-    They are rounded once, to float32.
+    They are rounded once, to float32. Where they are not finite, weights are zero: no length is finite.
     """
     values = wide(values)
     factors = weights.view(-1, *(1 for _ in values.shape[1:]))
-    return torch.where(factors > 0, values * factors.to(values.dtype), 0)
+    return (values * factors.to(values.dtype)).nan_to_num_(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,24 @@ def finite(values: Tensor) -> Tensor:
     return _Finite.apply(values)  # type: ignore[no-untyped-call]
 
 
+def finite_factor(values: Tensor) -> Tensor:
+    """What a layer multiplies with a matrix, in the precision that `torch.autocast` multiplies in, and `finite` there.
+
+    What is rounded up in half precision may overflow: so it is bounded after that. And it is rounded once: the layer
+    and the lengths and sums of gradients take the same numbers.
+
+    Examples
+    --------
+    >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+    ...     finite_factor(torch.tensor([1.0, 3.4e38])).square()
+    tensor([1., inf], dtype=torch.bfloat16)
+    """
+    kind = values.device.type
+    if values.dtype != torch.float64 and torch.is_autocast_enabled(kind):
+        values = values.to(torch.get_autocast_dtype(kind))
+    return finite(values)
+
+
 def in_precision_of(slopes: Tensor, inputs: Tensor) -> Tensor:
     """What came in, in the precision that it was multiplied in: where that reaches less far, bounded anew."""
     return inputs.to(slopes.dtype) if slopes.dtype != torch.float16 else bounded(inputs, slopes.dtype)

@@ -6,6 +6,7 @@ their root mean square and rounded to 11 digits, as TF32 has them; else each is 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -30,6 +31,12 @@ def reads_tiles(*factors: Tensor) -> bool:
 def tiles_of(values: Tensor, *sides: int) -> Any:
     """What a kernel reads tiles of these sides from."""
     return TensorDescriptor(values, [*values.shape], [*values.stride()], [*sides])
+
+
+@cache
+def room_of(device: torch.device) -> int:
+    """Bytes that a kernel may keep at hand."""
+    return int(torch.cuda.get_device_properties(device).shared_memory_per_block_optin)  # type: ignore[attr-defined]
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -162,21 +169,25 @@ def _values(inputs: Tensor, slopes: Tensor, taps: list[int], fast: bool, images:
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _met(  # type: ignore[no-untyped-def]
-    values, sample, first, second, places, n, precision: tl.constexpr, described: tl.constexpr,
+    values, sample, first, second, places, n, same: tl.constexpr, precision: tl.constexpr, described: tl.constexpr,
     block: tl.constexpr, inner: tl.constexpr,
 ):  # fmt: skip
-    """Products of the n numbers at some places with those at some others."""
+    """Products of the n numbers at some places with those at some others; these are read once if they are the same."""
     s = (first * block + tl.arange(0, block))[:, None]
     t = (second * block + tl.arange(0, block))[:, None]
     at = tl.arange(0, inner)[None, :]
     met = tl.zeros((block, block), dtype=tl.float32)
     for start in range(0, n, inner):
+        row, inside = sample.to(tl.int64) * places, start + at < n
         if described:
             one = values.load([sample, first * block, start]).reshape(block, inner)
+        else:
+            one = tl.load(values + (row + s) * n + start + at, mask=(s < places) & inside, other=0.0)
+        if same:
+            other = one
+        elif described:
             other = values.load([sample, second * block, start]).reshape(block, inner)
         else:
-            row, inside = sample.to(tl.int64) * places, start + at < n
-            one = tl.load(values + (row + s) * n + start + at, mask=(s < places) & inside, other=0.0)
             other = tl.load(values + (row + t) * n + start + at, mask=(t < places) & inside, other=0.0)
         met = tl.dot(one, tl.trans(other), met, input_precision=precision)
     return met
@@ -196,14 +207,15 @@ def _pair_tile(  # type: ignore[no-untyped-def]
         left -= side - first
         first += 1
     second = first + left
-    met = _met(inputs, sample, first, second, places, d, precision, described, block, inner)
-    made = _met(slopes, sample, first, second, places, p, precision, described, block, inner)
-    found = tl.sum(met * made)
     if first < second:
-        found *= 2
-    tl.atomic_add(out + 3 * sample, found)
-    if first == second:
+        met = _met(inputs, sample, first, second, places, d, False, precision, described, block, inner)
+        made = _met(slopes, sample, first, second, places, p, False, precision, described, block, inner)
+        tl.atomic_add(out + 3 * sample, 2 * tl.sum(met * made))
+    else:
+        met = _met(inputs, sample, first, first, places, d, True, precision, described, block, inner)
+        made = _met(slopes, sample, first, first, places, p, True, precision, described, block, inner)
         edge = tl.arange(0, block)[:, None] == tl.arange(0, block)[None, :]
+        tl.atomic_add(out + 3 * sample, tl.sum(met * made))
         tl.atomic_add(out + 3 * sample + 1, tl.sum(tl.where(edge, met, 0.0)))
         tl.atomic_add(out + 3 * sample + 2, tl.sum(tl.where(edge, made, 0.0)))
 
@@ -226,9 +238,10 @@ def pair_norms(inputs: Tensor, slopes: Tensor, fast: bool) -> Tensor:
     out = torch.zeros(samples, 3, device=inputs.device)
     described = {inputs.dtype, slopes.dtype} <= HALVES and reads_tiles(inputs, slopes)
     read = [tiles_of(one, 1, block, 64) if described else one for one in (inputs, slopes)]
+    stages = max(2, min(6, room_of(inputs.device) // (4 * block * 64))) if described else 3 if fast else 2
     _pair_tile[(samples * side * (side + 1) // 2,)](
         *read, out, places, d, p, "tf32" if fast else "tf32x3", described, block, 64,
-        num_warps=8 if block == 128 else 4, num_stages=3 if fast else 2,
+        num_warps=8 if block == 128 else 4, num_stages=stages,
     )  # fmt: skip
     return out
 

@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from discreet.deep.forms.gpu_norms import reads_tiles, tiles_of
+from discreet.deep.forms.gpu_norms import reads_tiles, room_of, tiles_of
 from discreet.deep.forms.rounding import ROWS, KernelBlocks, kernel_blocks
 
 TILE, WIDE = 128, 256
@@ -83,15 +83,9 @@ def outer_sums(slopes: Tensor, inputs: Tensor, weights: Tensor | None, places: i
     _sum_tile[(_tiles(p, d, blocks), parts)](
         *read, weights, out, rows, p, d, blocks.long * math.ceil(rows / blocks.long / parts), blocks.long,
         "tf32" if half else "tf32x3", blocks.whole, described, *sides, block, 8,
-        num_warps=8 if min(sides) >= TILE else 4, num_stages=max(2, min(4, _room(slopes.device) // stage)),
+        num_warps=8 if min(sides) >= TILE else 4, num_stages=max(2, min(4, room_of(slopes.device) // stage)),
     )  # fmt: skip
     return out
-
-
-@cache
-def _room(device: torch.device) -> int:
-    """Bytes that a kernel may keep at hand."""
-    return int(torch.cuda.get_device_properties(device).shared_memory_per_block_optin)  # type: ignore[attr-defined]
 
 
 @cache

@@ -158,9 +158,8 @@ class OuterProducts:
     @cached_property
     def _found(self) -> tuple[Tensor, Tensor, Tensor]:
         """The squared lengths as they are found, and those of both factors."""
-        way, tall = self.cost.way, self.inputs.shape[1]
-        kernel = self.inputs.dtype == torch.float32 or tall % 8
-        if way is Way.PAIRS and has_kernels(self.inputs) and kernel:
+        way = self.cost.way
+        if way is Way.PAIRS and has_kernels(self.inputs):
             from discreet.deep.forms.gpu_norms import pair_norms
 
             found = pair_norms(self.inputs, self.slopes, in_tf32(self.inputs.device))

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from discreet.core.held import unheld
 from discreet.deep.forms.explicit import Explicit
-from discreet.deep.forms.finite import finite
+from discreet.deep.forms.finite import finite_factor
 from discreet.deep.forms.form import Form
 from discreet.deep.layers.linear import linear_forms
 from discreet.deep.layers.rule import load_rules
@@ -71,7 +71,7 @@ class ComposedUse:
     def linear(self, inputs: Tensor, weight: str, bias: str | None = None) -> Tensor:
         """The inputs times a matrix, and plus a bias."""
         given, slopes = self._products.setdefault((weight, bias), ([], []))
-        inputs = finite(inputs)
+        inputs = finite_factor(inputs)
         given.append(inputs.detach())
         return self.watch(
             functional.linear(inputs, self._now(weight), None if bias is None else self._now(bias)), slopes

@@ -14,6 +14,8 @@ from discreet.deep.noise.exact_sum import DeviceAnswer
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.trust.permit import KEPT
 
+PIECE = 2**18  # numbers that a processor draws at a time
+
 
 class DeviceNoise:
     """Gaussian noise by the device's counter-based generator (Philox), with a key from the operating system.
@@ -35,7 +37,21 @@ class DeviceNoise:
         return self.added({"": whole}, stddev)[""]
 
     def added(self, sums: dict[str, Tensor], stddev: float) -> dict[str, Tensor]:
-        """The sums in float32, each number with a draw of its own: all in few calls, however many sums there are."""
+        """The sums in float32, each number with a draw of its own."""
+        if self.generator.device.type == "cpu":
+            return {name: self._added_in_pieces(one, stddev) for name, one in sums.items()}
+        return self._added_at_once(sums, stddev)
+
+    def _added_in_pieces(self, one: Tensor, stddev: float) -> Tensor:
+        """A sum with noise that does not leave the cache of a processor before it is added."""
+        whole = one.to(torch.float32, copy=True, memory_format=torch.contiguous_format)
+        noise = torch.empty(min(PIECE, whole.numel()))
+        for part in torch.split(whole.view(-1), PIECE):
+            part.add_(noise[: len(part)].normal_(generator=self.generator), alpha=stddev)
+        return whole
+
+    def _added_at_once(self, sums: dict[str, Tensor], stddev: float) -> dict[str, Tensor]:
+        """All sums with noise, by few calls of a device, however many sums there are."""
         sizes, device = [one.numel() for one in sums.values()], self.generator.device
         noise = torch.randn(sum(sizes), generator=self.generator, device=device)
         whole = torch.empty_like(noise)
