@@ -26,6 +26,7 @@ MAY_CHOOSE = {
     "as_published",
     "graphs",
     "learners",
+    "microdata",
     "query",
     "sequential",
     "service",

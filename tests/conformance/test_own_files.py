@@ -29,6 +29,7 @@ ELSEWHERE = {
 }
 OPEN = {
     "anchor.py": "a mark has a checksum, and is no secret",
+    "published_table.py": "a table is given away, and is no secret",
     "aggregator.py": "a tally has a checksum, and is no secret",
 }
 

@@ -127,7 +127,7 @@ class PrivateEstimator(BaseEstimator, ABC):
             The target; not for private data, whose target is a column, nor for learners without one.
         key : str, optional
             Public. Makes a retry safe; see `PrivateData.permit`. It gives the same model again, from the ledger; one of
-            more than a megabyte is refused, since the ledger keeps its digest alone.
+            more than a megabyte is kept beside it.
         """
         self.check_all()
         task = X if isinstance(X, Task) else self._task(X, y, Budget(self.epsilon, self.delta))

@@ -86,7 +86,10 @@ def features_of(schema: Schema, categories: bool, texts: bool = False) -> tuple[
 
 
 def check_categories(asked: str, schema: Schema, apart: Sequence[str | None]) -> None:
-    """Refuse categories among the features of a learner of numbers alone: they would be dropped without a word."""
+    """Refuse categories among the features of a learner of numbers alone: they would be dropped without a word.
+
+    Those apart are used: as the target, for instance, or to choose records.
+    """
     left = [name for name in schema.columns if isinstance(schema.columns[name], Category) and name not in apart]
     if left:
         raise ParameterError(
@@ -118,7 +121,8 @@ def task_of_private(
         if name not in data.schema.columns:
             raise ParameterError(asked, f"there is no column {name!r}", f"There are {', '.join(data.schema.columns)}.")
     if supervised and not categories:
-        check_categories(asked, data.schema, (target, *others))
+        chosen = () if data.condition is None else data.condition.columns
+        check_categories(asked, data.schema, (target, *others, *chosen))
     features = tuple(name for name in features_of(data.schema, categories, texts) if name not in (target, *others))
     if not features:
         raise ParameterError(asked, "the schema has no column that it could learn from", "Describe at least one.")

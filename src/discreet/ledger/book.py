@@ -17,7 +17,7 @@ from discreet.core.ledger import Committed, Entry
 from discreet.ledger.anchor import Anchor, AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, canonical, day, entry, sealed
 from discreet.ledger.ledger_file import LedgerFile, found, insert, links, transaction
-from discreet.ledger.own_file import replace_own
+from discreet.ledger.own_file import read_own, replace_own
 
 
 def request_digest(event: Event, request: bytes | str, analyst: str | None) -> str:
@@ -181,10 +181,9 @@ class Book:
     def kept(self, digest: str) -> bytes | None:
         """What was kept under a digest, None where it is gone."""
         try:
-            data = (self._folder / digest).read_bytes()
+            return _read_kept(self._folder / digest)
         except OSError:
             return None
-        return _whole(digest, data)
 
     @property
     def _folder(self) -> Path:
@@ -203,7 +202,7 @@ class Book:
                 again.follow(link)
             _check_results(db)
             for path in self._folder.glob("[0-9a-f]*"):
-                _whole(path.name, path.read_bytes())
+                _read_kept(path)
             if expected_head is not None:
                 expect(db, expected_head)
             return Verified(again.number + 1, len(again.dangling), again.head)
@@ -255,8 +254,9 @@ def checked(commit: ChainEntry, result: bytes | None) -> bytes:
     return result
 
 
-def _whole(digest: str, data: bytes) -> bytes:
-    """What was kept, if it has this digest still."""
+def _read_kept(path: Path) -> bytes:
+    """What was kept, if it has the digest still that it is called by."""
+    digest, data = path.name, read_own(path, f"kept result {path}", 0, path.stat().st_size)
     if result_digest(data) != digest:
         obstacle = "it is not what was kept under its digest"
         raise LedgerBroken(f"kept result {digest[:12]}...", obstacle, "Restore the newest intact copy.", digest=digest)

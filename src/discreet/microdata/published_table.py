@@ -19,7 +19,7 @@ from discreet.display.plain import plain
 from discreet.ledger.own_file import replace_own
 from discreet.releases.columns import KEPT, Columns, Series
 from discreet.releases.drawing import drawn_on
-from discreet.releases.release import Release
+from discreet.releases.table import Tabular
 from discreet.schema.dates import Date, Temporal
 from discreet.schema.schema import Category, Column, Number, Schema
 
@@ -31,7 +31,7 @@ BARS = 24  # of a number that is drawn
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedTable(Release):
+class PublishedTable(Tabular):
     """Records that are given away, in no order of the original.
 
     Parameters

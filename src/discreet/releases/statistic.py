@@ -123,6 +123,7 @@ def statistic(
 
     Examples
     --------
+    >>> from discreet.releases.declaration import declaration_of
     >>> @statistic(no_by="it is an example")
     ... def rows(of: RecordsOf, *, twice: bool = False, **_: Unpack[SharedOptions]) -> int:
     ...     '''Show how many columns there are.'''

@@ -87,7 +87,7 @@ def test_a_pipeline_learns_from_records_with_missing_values_and_predicts_for_the
 
 def test_units_of_several_rows_and_parties_are_imputed() -> None:
     rows = people(3000)
-    y = (np.nan_to_num(rows[:, 0], nan=50.0) > 40).astype(float)
+    y = (np.nan_to_num(rows[:, 0], nan=30.0) > 40).astype(float)
     schema = Schema({**SCHEMA.columns, "y": Category((0, 1))})
     steps: list[tuple[str, Any]] = [("fill", SimpleImputer("median")), ("mark", OneHotEncoder())]
     pipeline = PrivatePipeline([*steps, ("fit", LogisticRegression(max_iter=3))], target="y", epsilon=30.0)

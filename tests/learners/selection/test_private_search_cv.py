@@ -36,9 +36,7 @@ from tests.learners import trial
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(
-    PrivateSearchCV(
-        LogisticRegression(max_iter=1), {"residual": [0.5, 1.0]}, bounds=trial.BOUNDS, classes=[0, 1], delta=0.0
-    ),
+    PrivateSearchCV(LogisticRegression(max_iter=1), {"residual": [0.5, 1.0]}, bounds=trial.BOUNDS, classes=[0, 1]),
     exemptions={
         "check_classifiers_train": "at epsilon 1, 200 records leave no accuracy above 0.83",
         "check_classifiers_classes": "classes are public: those of the check are others",

@@ -19,7 +19,7 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 from tests.statistics.trial import StatisticTrial
 
-TRIAL = StatisticTrial({"columns": ("x", "kind"), "bins": 4})
+TRIAL = StatisticTrial({"columns": ("x", "kind"), "bins": 4, "random_state": 1})
 
 SCHEMA = Schema(
     {

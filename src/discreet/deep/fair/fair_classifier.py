@@ -213,6 +213,8 @@ class FairClassifier(ScoredClassifier):
             if sensitive_features is not None or ledger is not None or self.groups is not None:
                 obstacle = "private data have their groups and their account already"
                 raise ParameterError(self.purpose, obstacle, "Name the column of the groups: sensitive.")
+            if self.sensitive is None:
+                raise self._no_groups()
             return super().fit(X, y, key=key)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -234,6 +236,10 @@ class FairClassifier(ScoredClassifier):
         task = task_of_arrays(self.purpose, X, y, column, bounds, budget, others=others)
         return super().fit(task, key=key)
 
+    def _no_groups(self) -> ParameterError:
+        obstacle = "it is not said which column holds the groups"
+        return ParameterError(self.purpose, obstacle, "Set sensitive to a column of private data.")
+
     def plan(self, task: Task) -> FairPlan:
         """Counts once, then a histogram and a gradient of every sample of records, with the least noise that fits."""
         if self.protects != "record":
@@ -243,8 +249,7 @@ class FairClassifier(ScoredClassifier):
                 'Set protects="record", or fit arrays with sensitive_features.',
             )
         if len(task.others) != 1:
-            obstacle = "it is not said which column holds the groups"
-            raise ParameterError(self.purpose, obstacle, "Set sensitive to a column of private data.")
+            raise self._no_groups()
         checked_groups(self.purpose, task.schema.category(task.others[0]).values)
         if task.classes != 2:
             raise self._not_two(task.classes)

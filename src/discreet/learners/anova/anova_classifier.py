@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, Count, Pull, Start, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
 from discreet.learners.anova.anova_model import START, AnovaModel
 from discreet.questions.gradients.gradients import contrasts
 from discreet.questions.tables.contingency import contingency_of
@@ -82,16 +82,16 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         """The number of records of each class."""
         return [Stage(contingency_of(task.schema, (str(task.target),), (0,)), START)]
 
-    def start(self, task: Task, columns: Count, spreads: list[Spread], permit: Permit) -> Start:
+    def start(self, task: Task, columns: SizeEstimate, spreads: list[Spread], permit: Permit) -> TargetStart:
         """From the logarithms of the shares of classes."""
         counts = permit.ask(contingency_of(task.schema, (str(task.target),), (0,)), spreads[0].noise)
-        own = Count(float(counts.sum()), len(counts) * spreads[0].stddev ** 2)
+        own = SizeEstimate(float(counts.sum()), len(counts) * spreads[0].stddev ** 2)
         count = joined([columns, own]).known(task.data.public_size)
         known = np.maximum(counts, RAREST * count)
         center = contrasts(task.classes) @ np.log(known / known.sum())
-        return Start(tuple(center.tolist()), 1.0, count, PRIOR, self._residual(task.classes))
+        return TargetStart(tuple(center.tolist()), 1.0, count, PRIOR, self._residual(task.classes))
 
-    def pull(self, fit: AnovaFit, sizes: Spread) -> Pull:
+    def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:
         """Residuals are shrunk to the length that all would have if classes were alike and nothing were known.
 
         The mean second derivative falls as scores vary more: that of a logistic function of a normal variable, by
@@ -101,7 +101,7 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         shares, outputs = softmax(basis.T @ np.array(fit.begun.center)), len(basis)
         variance = fit.posterior.variance / fit.begun.count / outputs
         bend = float(1 - np.square(shares).sum()) / outputs / math.sqrt(1 + math.pi * variance / 4)
-        return Pull(fit.size, bend, bend, fit.size)
+        return ResidualPull(fit.size, bend, bend, fit.size)
 
     def directions(self, task: Task) -> Array:
         """The score of the second class against the first, or that of each class."""
@@ -111,7 +111,7 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
     def _residual(self, classes: int) -> float:
         return math.sqrt(1 - 1 / classes)
 
-    def _level_of(self, task: Task, begun: Start) -> Array:
+    def _level_of(self, task: Task, begun: TargetStart) -> Array:
         return self.directions(task) @ np.array(begun.center)
 
     def predict_proba(self, X: Any) -> Array:

@@ -23,14 +23,14 @@ from discreet.trust.permit import Permit
 
 
 @dataclass(frozen=True)
-class Count:
+class SizeEstimate:
     """An estimate of the number of records, and its variance."""
 
     value: float
     variance: float
 
     @classmethod
-    def of(cls, trees: ColumnTrees, released: Array, stddev: float) -> Count:
+    def of(cls, trees: ColumnTrees, released: Array, stddev: float) -> SizeEstimate:
         """From trees of columns: missing values are taken to be few."""
         return joined(
             [cls(own.sum(), stddev**2 * one) for own, one in zip(trees.counts(released), trees.variances, strict=True)]
@@ -41,15 +41,15 @@ class Count:
         return max(float(self.value if size is None else size), 10.0)
 
 
-def joined(counts: Sequence[Count]) -> Count:
+def joined(counts: Sequence[SizeEstimate]) -> SizeEstimate:
     """The mean of several estimates, each weighted by its information."""
     information = [1 / one.variance for one in counts]
     mean = sum(one.value * own for one, own in zip(counts, information, strict=True)) / sum(information)
-    return Count(float(mean), 1 / sum(information))
+    return SizeEstimate(float(mean), 1 / sum(information))
 
 
 @dataclass(frozen=True)
-class Start:
+class TargetStart:
     """What is known of the target before the first round: post-processing of releases.
 
     Parameters
@@ -74,7 +74,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Pull:
+class ResidualPull:
     """How residuals pull in one round.
 
     Parameters
@@ -86,7 +86,7 @@ class Pull:
     square : float
         Their mean square.
     size : float
-        What is known of the sizes of residuals: see `Start`.
+        What is known of the sizes of residuals: see `TargetStart`.
     """
 
     residual: float
@@ -95,7 +95,7 @@ class Pull:
     size: float
 
 
-@unheld("releases")
+@unheld("one call")
 class AnovaFit:
     """A model that is being fitted: everything it holds is public, or follows from releases.
 
@@ -107,7 +107,7 @@ class AnovaFit:
         The loss, the level of a quantile, and in which norm a record's pull is bounded.
     bases, reach : Bases and float
         The features, and the length that they are shrunk to.
-    begun : Start
+    begun : TargetStart
         Before the first round.
     posterior : AnovaPosterior
         What is known of the coefficients.
@@ -122,7 +122,7 @@ class AnovaFit:
         norm: Norm,
         bases: Bases,
         reach: float,
-        begun: Start,
+        begun: TargetStart,
         posterior: AnovaPosterior,
     ) -> None:
         self.task, self._permit, self._loss, self._level, self._norm = task, permit, loss, level, norm
@@ -141,7 +141,7 @@ class AnovaFit:
         about = (self.task.schema, self.task.features, str(self.task.target))
         return self._permit.ask(anova_residuals_of(*about, **self._model), noisy.noise)
 
-    def advance(self, pull: Pull, steps: Spread) -> None:
+    def advance(self, pull: ResidualPull, steps: Spread) -> None:
         """Ask for the sum of residuals, and correct the model."""
         question = anova_gradients_of(
             self.task.schema,

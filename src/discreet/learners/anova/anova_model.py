@@ -15,7 +15,7 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, Count, Pull, Start, groups_of
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, groups_of
 from discreet.learners.anova.anova_posterior import LAST, AnovaPosterior, independent_products, shrunk_products
 from discreet.learners.anova.anova_shapes import AnovaShapes
 from discreet.learners.anova.smooth_bases import CELLS, ColumnBasis, bases_of, mean_squares
@@ -72,11 +72,11 @@ class AnovaModel(AnovaShapes):
         """What is asked about the target alone."""
 
     @abstractmethod
-    def start(self, task: Task, columns: Count, spreads: list[Spread], permit: Permit) -> Start:
+    def start(self, task: Task, columns: SizeEstimate, spreads: list[Spread], permit: Permit) -> TargetStart:
         """What the first of these releases says, beside what the columns say about the number of records."""
 
     @abstractmethod
-    def pull(self, fit: AnovaFit, sizes: Spread) -> Pull:
+    def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:
         """How residuals pull in a round."""
 
     @abstractmethod
@@ -134,7 +134,7 @@ class AnovaModel(AnovaShapes):
             )
         ]
         *before, steps = others
-        begun = self.start(task, Count.of(trees, released, counts.stddev), before[self.delta > 0 :], permit)
+        begun = self.start(task, SizeEstimate.of(trees, released, counts.stddev), before[self.delta > 0 :], permit)
         bases = bases_of(found, form.paired, form.products)
         squares = mean_squares(found, bases)
         reach = REACH * typical_length(squares, self._norm)
@@ -230,11 +230,11 @@ class AnovaModel(AnovaShapes):
             "pairs_": np.array(bases.pairs, dtype=np.intp).reshape(-1, 2),
         }
 
-    def _unit(self, begun: Start) -> float:
+    def _unit(self, begun: TargetStart) -> float:
         return 1.0
 
     @abstractmethod
-    def _level_of(self, task: Task, begun: Start) -> Array:
+    def _level_of(self, task: Task, begun: TargetStart) -> Array:
         """The scores before the first round."""
 
     def _edges(self, task: Task, place: int, found: ColumnBasis) -> Array:

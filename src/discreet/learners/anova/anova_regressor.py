@@ -13,7 +13,7 @@ from discreet.core.checks import check_one_of, check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, Count, Pull, Start, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
 from discreet.learners.anova.anova_model import START, AnovaModel
 from discreet.learners.anova.smooth_bases import distribution, quantile_of
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
@@ -138,12 +138,12 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
         sizes = anova_residuals_of(task.schema, task.features, target, **asked)
         return [tree, Stage(sizes, START, times)] if times else [tree]
 
-    def start(self, task: Task, columns: Count, spreads: list[Spread], permit: Permit) -> Start:
+    def start(self, task: Task, columns: SizeEstimate, spreads: list[Spread], permit: Permit) -> TargetStart:
         """At the median of the target, a quantile or the mean, with a unit that residuals are as large as."""
         name = (str(task.target),)
         released = permit.ask(column_trees_of(task.schema, name, self._norm), spreads[0].noise)
         trees = ColumnTrees.of(task.schema, name, self._norm)
-        count = joined([columns, Count.of(trees, released, spreads[0].stddev)]).known(task.data.public_size)
+        count = joined([columns, SizeEstimate.of(trees, released, spreads[0].stddev)]).known(task.data.public_size)
         number, function = task.schema.number(name[0]), distribution(trees.counts(released)[0])
         width, shares = (number.upper - number.lower) / LEAVES, np.diff(function, prepend=0.0)
         leaves = np.arange(LEAVES) + 0.5
@@ -157,9 +157,9 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
         middle = number.lower + width * center
         unit = max(middle, width) if self._logarithmic else width * near * _farther(0.85)
         size = width * near * _farther(INSIDE[self.loss]) / unit
-        return Start((0.0 if self._logarithmic else middle,), unit, count, PRIOR[self.loss], min(size, 2.0**8))
+        return TargetStart((0.0 if self._logarithmic else middle,), unit, count, PRIOR[self.loss], min(size, 2.0**8))
 
-    def pull(self, fit: AnovaFit, sizes: Spread) -> Pull:
+    def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:
         """Residuals are shrunk to the size that the share INSIDE has; it does not grow from round to round."""
         inside, size = INSIDE[self.loss], fit.size
         if 0 < fit.turns <= SIZES:
@@ -169,8 +169,10 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
             found = float(residual_sizes()[::-1][over[0] if len(over) else -1])
             size = float(np.clip(found, size / FASTEST, size))
         if self.loss == "quantile":
-            return Pull(max(self.level, 1 - self.level), inside / (2 * size), self.level * (1 - self.level), size)
-        return Pull(size, inside, SQUARE[self.loss] * size**2, size)
+            return ResidualPull(
+                max(self.level, 1 - self.level), inside / (2 * size), self.level * (1 - self.level), size
+            )
+        return ResidualPull(size, inside, SQUARE[self.loss] * size**2, size)
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
         number = task.schema.number(str(task.target))
@@ -180,10 +182,10 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
     def directions(self, task: Task) -> Array:
         return np.ones((1, 1))
 
-    def _unit(self, begun: Start) -> float:
+    def _unit(self, begun: TargetStart) -> float:
         return 1.0 if self._logarithmic else begun.unit
 
-    def _level_of(self, task: Task, begun: Start) -> Array:
+    def _level_of(self, task: Task, begun: TargetStart) -> Array:
         return np.array([math.log(begun.unit)] if self._logarithmic else begun.center)
 
     def predict(self, X: Any) -> Array:

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.releases.whitening import Whitening
 
 WIDER = 2.0  # times the variance by noise: second derivatives are known roughly, and records are a sample
@@ -24,6 +25,7 @@ class Path(Protocol):
         """Go on by a step, from a gradient with noise of `stddev`, where the loss bends by `bend`."""
 
 
+@unheld("releases")
 class AveragedSteps:
     """Newton's steps, of which each gives an estimate of the minimiser, with a prior for each column.
 
@@ -84,6 +86,7 @@ class EvenSteps(AveragedSteps):
         return np.asarray(estimate / (1 + variance / WIDER / self._prior))
 
 
+@unheld("releases")
 class CautiousSteps:
     """The same with that prior for every estimate, also where steps start from: of use where there is mostly noise.
 

@@ -47,7 +47,7 @@ LEAST_BEND = 0.1  # of the second derivatives at the start: steps are not too lo
 FARTHEST = 2.0  # times the typical length, at most
 
 
-class Pull(Protocol):
+class LossPull(Protocol):
     """The residuals of a loss, by their greatest length and what follows from it."""
 
     @property
@@ -61,14 +61,14 @@ class Pull(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class StepBasis:
     """What all steps have in common, from releases before them.
 
     Parameters
     ----------
     white : Whitening
         What makes features of records.
-    pull : Pull
+    pull : LossPull
         How residuals are shrunk.
     classes : WeightedClasses
         Shares and weights.
@@ -83,7 +83,7 @@ class Found:
     """
 
     white: Whitening
-    pull: Pull
+    pull: LossPull
     classes: WeightedClasses
     count: float
     moved: float
@@ -125,10 +125,10 @@ class LinearClassifier(LinearScores):
         """What makes coefficients of the scores from those that gradients are taken in."""
 
     @abstractmethod
-    def pull(self, classes: int, moved: float) -> Pull:
+    def pull(self, classes: int, moved: float) -> LossPull:
         """How residuals are shrunk, where noise on the usual ones moves scores by so much."""
 
-    def fitted(self, found: Found) -> Artefact:
+    def fitted(self, found: StepBasis) -> Artefact:
         """More attributes, from what all steps have in common."""
         return {}
 
@@ -176,7 +176,7 @@ class LinearClassifier(LinearScores):
         classes: WeightedClasses,
         count: float,
         whitened: Callable[[float], Whitening],
-    ) -> Found:
+    ) -> StepBasis:
         """How far records reach before what they add is shrunk, and how long residuals are.
 
         Both grow where noise moves scores by less than `STILL`.
@@ -188,9 +188,9 @@ class LinearClassifier(LinearScores):
         steps = dataclasses.replace(steps, stddev=steps.stddev * pull.longest / usual.longest)
         reach = grown(REACH, FARTHEST, moved)
         pulling = count * classes.kept * min(reach, 1.0)
-        return Found(whitened(reach), pull, classes, pulling, moved, (whole if moved > LOST else pull).bends, steps)
+        return StepBasis(whitened(reach), pull, classes, pulling, moved, (whole if moved > LOST else pull).bends, steps)
 
-    def _descended(self, task: Task, found: Found, permit: Permit) -> Array:
+    def _descended(self, task: Task, found: StepBasis, permit: Permit) -> Array:
         """The coefficients of all scores, from where all records have the same scores."""
         white, directions = found.white, self.directions(task.classes)
         start = found.pull.start(found.classes.shares)

@@ -12,7 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.linear.erm_classifier import ERMClassifier
-from discreet.learners.linear.linear_classifier import Found, LinearClassifier, grown
+from discreet.learners.linear.linear_classifier import LinearClassifier, StepBasis, grown
 from discreet.learners.linear.risk_minimizer import RiskPlan
 from discreet.learners.linear.shrunk_residuals import ShrunkResiduals, softmax
 from discreet.questions.columns.box import GUESS
@@ -152,7 +152,7 @@ class LogisticRegression(LinearClassifier):
         longest = grown(math.sqrt(1 - 1 / classes), math.sqrt(2), moved) if self.residual is None else self.residual
         return ShrunkResiduals(longest)
 
-    def fitted(self, found: Found) -> Artefact:
+    def fitted(self, found: StepBasis) -> Artefact:
         return {"residual_": found.pull.longest}
 
     def predict_proba(self, X: Any) -> Array:

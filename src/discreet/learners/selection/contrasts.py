@@ -27,7 +27,7 @@ KURTOSIS = 3.0  # of Laplace noise, beyond that of a normal variable
 
 
 @dataclass(frozen=True)
-class Contrast:
+class FigureContrast:
     """What counts say about one supposed value.
 
     Parameters
@@ -80,11 +80,11 @@ class Supposable(Protocol):
     @property
     def value(self) -> float: ...
 
-    def supposed(self, value: float) -> Contrast: ...
+    def supposed(self, value: float) -> FigureContrast: ...
 
 
 @dataclass(frozen=True)
-class Share:
+class CellShare:
     """Some counts over these and others: worth * hits / (worth * hits + misses).
 
     Sums of counts below zero count as zero: that moves no contrast away from zero.
@@ -104,16 +104,16 @@ class Share:
         hits, misses = self._sums * (self.worth, 1.0)
         return float(hits / (hits + misses)) if hits + misses > 0 else 0.5
 
-    def supposed(self, value: float) -> Contrast:
+    def supposed(self, value: float) -> FigureContrast:
         """The variance is that which the supposed share has, as in the interval of Wilson 1927."""
         up, down = self.worth * (1 - value), value
         hits, misses = self._sums
         variance = up * down * float(hits + misses)
-        return Contrast(float(up * hits - down * misses), up * self.hits - down * self.misses, variance)
+        return FigureContrast(float(up * hits - down * misses), up * self.hits - down * self.misses, variance)
 
 
 @dataclass(frozen=True)
-class Mean:
+class CellMean:
     """The mean of what the records in each cell have."""
 
     counts: Array
@@ -123,10 +123,10 @@ class Mean:
     def value(self) -> float:
         return float(self.values @ self.counts / max(float(self.counts.sum()), 1.0))
 
-    def supposed(self, value: float) -> Contrast:
+    def supposed(self, value: float) -> FigureContrast:
         apart = self.values - value
         squares = np.square(apart)
-        return Contrast(
+        return FigureContrast(
             float(apart @ self.counts), apart, float(squares @ self.counts), float(squares**2 @ self.counts)
         )
 
@@ -157,10 +157,10 @@ class Pairs:
         n, m = np.maximum([self.first.sum(), self.second.sum()], 1.0)
         return float(self.second @ self._rows / (n * m))
 
-    def supposed(self, value: float) -> Contrast:
+    def supposed(self, value: float) -> FigureContrast:
         rows = self._rows - value * self.first.sum()
         columns = self._columns - value * self.second.sum()
-        return Contrast(
+        return FigureContrast(
             float(self.second @ rows),
             np.concatenate([columns, rows]),
             float(self.first @ columns**2 + self.second @ rows**2),
@@ -191,9 +191,9 @@ class PartOfTwo:
     def value(self) -> float:
         return float(self.both[0] / self.both.sum()) if self.both.sum() > 0 else 0.5
 
-    def supposed(self, value: float) -> Contrast:
+    def supposed(self, value: float) -> FigureContrast:
         apart = np.array([1 - value, -value])
-        return Contrast(float(self.both @ apart), self._slopes @ apart, step=0.0)
+        return FigureContrast(float(self.both @ apart), self._slopes @ apart, step=0.0)
 
 
 def not_contradicted(
@@ -217,7 +217,7 @@ def not_contradicted(
     Examples
     --------
     >>> from discreet.mechanisms.additive.gaussian import Gaussian
-    >>> right = Share(np.array([90.0, 10.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    >>> right = CellShare(np.array([90.0, 10.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
     >>> ends = not_contradicted(right, right, Spread(Gaussian(1.0), 2.0), False, 0.95, Number(0, 1))
     >>> [round(end, 2) for end in ends]
     [0.86, 0.94]

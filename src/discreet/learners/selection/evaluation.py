@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.learners.selection.contrasts import Mean, Pairs, Share, Supposable, not_contradicted
-from discreet.learners.selection.losses import LOSSES, Loss, ranked
+from discreet.learners.selection.contrasts import CellMean, CellShare, Pairs, Supposable, not_contradicted
+from discreet.learners.selection.losses import LOSSES, CellLoss, ranked
 from discreet.learners.selection.score_table import ScoreCells, ScoreTable
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate
@@ -156,13 +156,13 @@ class Evaluation(Tabular):
         return np.asarray((self._class() * self._put()).sum(axis=0))
 
     def _share(self, name: str, hits: Array, misses: Array, worth: float = 1.0) -> Estimate:
-        return self._estimate(name, Share(self.counts.ravel(), hits.ravel(), misses.ravel(), worth))
+        return self._estimate(name, CellShare(self.counts.ravel(), hits.ravel(), misses.ravel(), worth))
 
-    def _loss(self, name: str, loss: Loss) -> Estimate:
+    def _loss(self, name: str, loss: CellLoss) -> Estimate:
         cells = self._scores(name)
         if cells.edges[0] < 0 or cells.edges[-1] > 1:
             raise ParameterError(name, "the scores are no probabilities", "Evaluate scores between 0 and 1.")
-        middle, low, high = (Mean(self.counts.ravel(), each.ravel()) for each in loss.between(cells.edges))
+        middle, low, high = (CellMean(self.counts.ravel(), each.ravel()) for each in loss.between(cells.edges))
         return self._estimate(name, middle, low, high, Number(0.0, loss.most))
 
     def _estimate(

@@ -14,7 +14,7 @@ LEAST = 2.0**-14  # the least probability of a class in a log loss: one record l
 
 
 @dataclass(frozen=True)
-class Loss:
+class CellLoss:
     """What a record loses, by the probability of its class: the higher, the less.
 
     Parameters
@@ -47,8 +47,8 @@ class Loss:
 
 
 LOSSES = {
-    "log loss": Loss(lambda p: -np.log(np.maximum(p, LEAST)), -math.log(LEAST)),
-    "Brier score": Loss(lambda p: np.square(1 - p), 1.0),
+    "log loss": CellLoss(lambda p: -np.log(np.maximum(p, LEAST)), -math.log(LEAST)),
+    "Brier score": CellLoss(lambda p: np.square(1 - p), 1.0),
 }
 
 

@@ -37,7 +37,7 @@ class Candidate:
     estimator: Any
     task: Task
     plan: Any
-    score: ScorePlan | MomentsPlan
+    score: ScorePlan | ResidualMomentsPlan
     scoring: str
 
     @property
@@ -50,7 +50,7 @@ class Candidate:
         learned = self.estimator.learn(self.task, self.plan, permit)
         model, data, target = clone(self.estimator), self.task.data, str(self.task.target)
         model.adopt(self.task, learned)
-        if isinstance(self.score, MomentsPlan):
+        if isinstance(self.score, ResidualMomentsPlan):
             sums = permit.ask(residual_moments_of(model, data, target), self.score.noise)
             return Trial(REGRESSION_SCORES[self.scoring](sums), place, learned)
         table = replace(self.score, scored=scored(model, data, target)).released(permit)
@@ -58,7 +58,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class MomentsPlan:
+class ResidualMomentsPlan:
     """The noise on the moments of residuals."""
 
     noise: Noise
@@ -105,10 +105,10 @@ def searched(
     return least_factor(at, budget)
 
 
-def _score(task: Task, noise: Laplace | Gaussian, scoring: str) -> ScorePlan | MomentsPlan:
+def _score(task: Task, noise: Laplace | Gaussian, scoring: str) -> ScorePlan | ResidualMomentsPlan:
     """The plan of a score, for any model: all of them have the same questions about classes and scores."""
     if scoring in REGRESSION_SCORES:
-        return MomentsPlan(noise)
+        return ResidualMomentsPlan(noise)
     target, classes = str(task.target), task.data.schema.category(str(task.target))
     schema = score_schema(target, classes)
     any_model = Scored(schema, target, tuple(schema.columns)[1], lambda question: question, lambda place: place)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.learners.selection.contrasts import Mean, Pairs
+from discreet.learners.selection.contrasts import CellMean, Pairs
 from discreet.learners.selection.evaluate_regression import mse_of, r2_of
 from discreet.learners.selection.losses import LOSSES, ranked
 from discreet.learners.selection.score_table import ScoreTable
@@ -78,7 +78,7 @@ def less(loss: str) -> Callable[[ScoreTable], float]:
     def of(table: ScoreTable) -> float:
         assert table.cells is not None
         middle, _, _ = LOSSES[loss].between(table.cells.edges)
-        lost = Mean(table.counts.ravel(), middle.ravel()).supposed(0.0).value
+        lost = CellMean(table.counts.ravel(), middle.ravel()).supposed(0.0).value
         mean = lost / max(float(table.counts.sum()), least_records(table, 2))
         return -min(max(mean, 0.0), LOSSES[loss].most)
 

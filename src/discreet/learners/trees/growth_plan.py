@@ -113,8 +113,8 @@ def leaf_shares(leaves: Array, stddev: float) -> Array:
     Examples
     --------
     >>> leaf_shares(np.array([[90.0, 10.0], [1.0, 0.0]]), 0.0).round(2)
-    array([[0.89, 0.11],
-           [0.91, 0.09]])
+    array([[0.9 , 0.1 ],
+           [0.99, 0.01]])
     """
     counts = [leaves]
     while len(counts[0]) > 1:

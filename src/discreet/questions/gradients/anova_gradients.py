@@ -167,7 +167,7 @@ def residual_sizes() -> Array:
     Examples
     --------
     >>> residual_sizes()[[0, -2, -1]].round(4)
-    array([1.000e-04, 3.175e+00, 4.000e+00])
+    array([1.0000e-04, 3.1748e+00, 4.0000e+00])
     """
     return np.asarray(2.0 ** (2 - np.arange(OCTAVES * PARTS)[::-1] / PARTS))
 
