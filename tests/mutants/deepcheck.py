@@ -62,9 +62,9 @@ MUTANTS = [
         "deep/training/checkpoint",
         ("or not 0 <= done <= steps", "or not done <= steps"),
         ("or not 0 <= done <= steps", "or done < 0"),
-        ("            one.load_state_dict(before[name])\n", "            pass\n"),
         tests="deep/training/test_trainer.py",
     ),
+    *of("deep/training/checkpoint", ("            one.load_state_dict(before[name])\n", "            pass\n")),
     *of(
         "deep/training/trainer",
         ('        self._gradient.check_state(checkpoint["gradients"])\n', ""),

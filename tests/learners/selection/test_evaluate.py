@@ -20,6 +20,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.preprocessing.scalers import StandardScaler
+from discreet.learners.selection.contrasts import CellShare
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluation import Evaluation
 from discreet.learners.selection.private_pipeline import PrivatePipeline
@@ -172,6 +173,24 @@ def test_intervals_are_narrow_where_records_are_many_and_hold_everything_where_n
     hidden = evaluate(Given(), p[:50, None], np.arange(50) == 0, epsilon=0.1)
     assert hidden.auc.half_width > 0.4
     assert hidden.recall[1].half_width > 0.4
+
+
+def test_the_interval_of_the_auc_has_every_order_of_scores_within_a_cell() -> None:
+    """Where noise is nothing, that alone is unknown: four cells leave more open than many."""
+    X, y = people()
+    exact = roc_auc_score(y, MODEL.predict_proba(X)[:, 1])
+    coarse, fine = (evaluate(MODEL, X, y, epsilon=1e4, bins=bins).auc for bins in (4, None))
+    assert coarse.interval.low <= exact <= coarse.interval.high
+    assert coarse.half_width > 0.025
+    assert fine.half_width < 0.01
+
+
+def test_a_share_is_contradicted_by_its_own_variance() -> None:
+    """Ninety of a hundred, supposed to be nine tenths: 100 x .9 x .1, as Wilson has it."""
+    found = CellShare(np.array([90.0, 10.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0])).supposed(0.9)
+    np.testing.assert_allclose(found.weights, [0.1, -0.9])
+    assert found.value == pytest.approx(0.0, abs=1e-9)
+    assert found.variance == pytest.approx(9.0)
 
 
 def test_steps_of_a_score_are_short_near_its_ends_and_one_half_is_an_edge() -> None:
