@@ -112,8 +112,8 @@ def test_no_record_adds_more_than_the_bound_however_long_it_is_and_great_its_sco
 
 
 def test_a_twin_that_does_not_shrink_what_a_record_adds_breaks_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = weighted(1.25, 64.0)  # built before: a twin is refused when it is tried
     monkeypatch.setattr(gradients, "shrink", lambda steps, _: steps)
-    question = weighted(1.25, 64.0)
     ends = np.array([[110.0, 1.0, 0.0]])
     assert np.linalg.norm(question.of(ends)) > 2 * question.bound.radius
 
