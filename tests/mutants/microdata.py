@@ -32,5 +32,9 @@ MUTANTS = [
         ("/ (others * two**2)\n                weights", "/ two**2\n                weights"),
         ("if found[-1] < CLEAR / math.sqrt(weight):", "if False:"),
     ),
+    *of(
+        "microdata/synthetic/synthesize",
+        ("leaf_question(of.schema, name, plan.norm)", 'leaf_question(of.schema, name, "l2")'),
+    ),
     *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
 ]

@@ -85,6 +85,13 @@ def test_one_column_or_two_and_fixed_rows_and_pure_prices_will_do() -> None:
             assert [len(table), list(table.schema.columns)] == [50, columns]
 
 
+def test_without_a_delta_frequent_values_are_found_too() -> None:
+    """A record adds one to each of three sums of its column: in l1 its bound is 3, whatever the number of sums."""
+    table = made(7, 0.05, delta=0.0, columns=["income"])
+    assert np.mean(table["income"] == 0) == pytest.approx(0.4, abs=0.03)
+    assert np.median(table["income"][table["income"] > 0]) == pytest.approx(40_000 * np.log(2), rel=0.1)
+
+
 def test_the_same_key_gives_the_same_records() -> None:
     data = PrivateData.of(PEOPLE, SCHEMA, Budget(2.0, 1e-6))
     first, again = (synthesize(data, epsilon=2.0, delta=1e-6, key="table") for _ in range(2))

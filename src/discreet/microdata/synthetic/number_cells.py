@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.core.bound import Norm
 from discreet.core.grid import Array, Steps
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.tree import Tree
@@ -37,16 +38,16 @@ def leaf_edges(number: Number) -> Array:
     return np.asarray(number.lower + number.step * (firsts - 0.5))
 
 
-def leaf_tree(edges: Array) -> Tree:
+def leaf_tree(edges: Array, norm: Norm) -> Tree:
     """What is counted of the leaves: sums of ever longer stretches."""
     leaves = len(edges) - 1
-    return Tree.even(FANOUT, max(math.ceil(math.log(leaves, FANOUT) - 1e-9), 1), "l2")
+    return Tree.even(FANOUT, max(math.ceil(math.log(leaves, FANOUT) - 1e-9), 1), norm)
 
 
-def leaf_question(schema: Schema, column: str) -> BoundedSum:
+def leaf_question(schema: Schema, column: str, norm: Norm) -> BoundedSum:
     """The counts of a column's leaves, in sums that noise adds up little in."""
     edges = leaf_edges(schema.number(column))
-    return leaf_tree(edges).question(schema, column, tuple(edges.tolist()))
+    return leaf_tree(edges, norm).question(schema, column, tuple(edges.tolist()))
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class NumberCells:
         return cls(number, edges, np.ones(len(edges) - 1), np.arange(len(edges)))
 
     @classmethod
-    def of(cls, number: Number, released: Array, stddev: float, bins: int) -> NumberCells:
+    def of(cls, number: Number, released: Array, stddev: float, bins: int, norm: Norm) -> NumberCells:
         """A cell for each leaf that has a share of 1 / `bins` of all values, and `bins` cells for the others, as even.
 
         Sums from the left that fall, by noise, are replaced by the middle between the largest so far and the least to
@@ -95,9 +96,11 @@ class NumberCells:
             Public. Of the noise of each.
         bins : int
             Public. How many cells are wanted.
+        norm : {"l1", "l2"}
+            Public. In which the counts were bounded.
         """
         edges = leaf_edges(number)
-        tree, count = leaf_tree(edges), len(edges) - 1
+        tree, count = leaf_tree(edges, norm), len(edges) - 1
         found = tree.leaves_of(released)[:count]
         one = np.zeros(tree.leaves)
         one[0] = 1.0

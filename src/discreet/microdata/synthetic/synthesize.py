@@ -221,9 +221,10 @@ def _made(
     mechanisms = iter(joint.mechanisms)
     cells: dict[str, NumberCells] = {name: one for name, one in plan.numbers.items() if one is not None}
     for name in plan.counted:
-        question, noise = leaf_question(of.schema, name), next(mechanisms)
+        question, noise = leaf_question(of.schema, name, plan.norm), next(mechanisms)
         stddev = spread(of.data, question, noise).stddev
-        cells[name] = NumberCells.of(of.schema.number(name), permit.ask(question, noise), stddev, plan.bins)
+        released = permit.ask(question, noise)
+        cells[name] = NumberCells.of(of.schema.number(name), released, stddev, plan.bins, plan.norm)
     edges = tuple(cells[name].edges if name in cells else () for name in of.columns)
     asker = _Tables(permit, of, TableCodes.of(of.schema, of.columns, edges), plan.norm)
     singles: tuple[AxisPlaces, ...] = tuple((place,) for place in range(len(of.columns)))
