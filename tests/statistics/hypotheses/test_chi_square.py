@@ -86,16 +86,18 @@ def test_a_true_hypothesis_is_rejected_at_the_nominal_rate(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("records", "noise", "stddev"), [(200, Laplace(), 40.0), (100, Gaussian(), 10.0)])
+@pytest.mark.parametrize(
+    ("records", "noise", "stddev", "least"), [(200, Laplace(), 40.0, 0.015), (100, Gaussian(), 10.0, 0.008)]
+)
 def test_a_true_hypothesis_is_rejected_less_often_where_there_is_little_but_noise(
-    records: int, noise: Laplace | Gaussian, stddev: float
+    records: int, noise: Laplace | Gaussian, stddev: float, least: float
 ) -> None:
     """Of 200 records, whose number has noise of deviation 98, the margins are not known any more: 4000 runs.
 
     Of 100 with noise of 10 on each cell they are hardly: .016 to .037 were rejected in 700 runs.
     """
     found = rejections(records, Spread(noise, stddev), 4000)
-    assert (found >= 0.008).all()
+    assert (found >= least).all()
     assert (found <= 0.065).all()
 
 
