@@ -29,12 +29,19 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/tree_model",
-        ("/ (others * two**2)\n                weights", "/ two**2\n                weights"),
-        ("if found[-1] < CLEAR / math.sqrt(weight):", "if False:"),
+        ("/ (others * self.two**2)\n                weights", "/ self.two**2\n                weights"),
+        ("if found[-1] < CLEAR * stddev:", "if False:"),
     ),
     *of(
-        "microdata/synthetic/synthesize",
-        ("leaf_question(of.schema, name, plan.norm)", 'leaf_question(of.schema, name, "l2")'),
+        "microdata/synthetic/synthesis",
+        ("leaf_question(of.schema, name, layout.norm)", 'leaf_question(of.schema, name, "l2")'),
+        ("Laplace(1 / share)", "Laplace(1 / share**0.5)"),
     ),
+    *of(
+        "microdata/synthetic/made_up_records",
+        ("more[self._fulfilled(more)]", "more"),
+        ("found[generator.permutation(len(found))]", "found[np.lexsort(found.T)]"),
+    ),
+    *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", "")),
     *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
 ]

@@ -177,6 +177,15 @@ class Joined:
         return f" {self.word} ".join(f"({part})" if isinstance(part, Joined) else str(part) for part in self.parts)
 
 
+def asks_for_missing(condition: Condition) -> bool:
+    """Whether any part of it is about missing values."""
+    if isinstance(condition, Not):
+        return asks_for_missing(condition.of)
+    if isinstance(condition, Joined):
+        return any(map(asks_for_missing, condition.parts))
+    return isinstance(condition, Missing)
+
+
 def name_of(column: str) -> str:
     """A column as a condition names it: between backticks, which are doubled inside, if it is no plain word.
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.microdata.synthetic.tree_model import Independence, TreeModel, dealt_out, on_simplex
+from discreet.questions.tables.coded_tables import TableCodes
+
+
+def codes(*sizes: int) -> TableCodes:
+    return TableCodes(tuple("abc"[: len(sizes)]), ((),) * len(sizes), sizes)
 
 
 def noisy(seed: int) -> tuple[np.ndarray, TreeModel]:
@@ -12,7 +17,7 @@ def noisy(seed: int) -> tuple[np.ndarray, TreeModel]:
     truth = 1000 * np.array([[8.0, 2, 0], [1, 1, 0], [0, 3, 0]])
     pair = truth + rng.normal(0, 100, (3, 3))
     ones = [truth.sum(axis=1) + rng.normal(0, 60, 3), truth.sum(axis=0) + rng.normal(0, 60, 3)]
-    return truth, TreeModel.fused(ones, 60.0, {(0, 1): pair}, 100.0, float(truth.sum()))
+    return truth, TreeModel(codes(3, 3), tuple(ones), {(0, 1): pair}, 60.0, 100.0, float(truth.sum()))
 
 
 def test_tables_agree_with_margins_and_no_count_is_negative() -> None:
@@ -31,15 +36,14 @@ def test_a_fused_margin_is_nearer_than_its_own_counts() -> None:
 
 def test_missing_values_that_noise_alone_may_show_are_left_out() -> None:
     for missing, kept in ((100.0, False), (300.0, True)):
-        model = TreeModel.fused([np.array([5000.0, 5000.0, missing])], 60.0, {}, 1.0, 10_000.0)
+        model = TreeModel(codes(3), (np.array([5000.0, 5000.0, missing]),), {}, 60.0, 1.0, 10_000.0)
         assert (model.margins[0][2] > 50) == kept
 
 
 def test_records_are_counted_out_of_a_tree_of_three_columns() -> None:
     ab, bc = np.array([[300.0, 100], [100, 500]]), np.array([[390.0, 10], [60, 540]])
-    model = TreeModel.fused(
-        [ab.sum(axis=1), ab.sum(axis=0), bc.sum(axis=0)], 0.1, {(0, 1): ab, (1, 2): bc}, 0.1, 1000.0
-    )
+    ones = ab.sum(axis=1), ab.sum(axis=0), bc.sum(axis=0)
+    model = TreeModel(codes(2, 2, 2), ones, {(0, 1): ab, (1, 2): bc}, 0.1, 0.1, 1000.0)
     rows = model.counted_out(1000, np.random.default_rng(1))
     found = np.zeros((2, 2))
     np.add.at(found, (rows[:, 0], rows[:, 1]), 1)
@@ -75,4 +79,5 @@ def test_the_tables_farthest_from_independence_make_a_tree() -> None:
         (0, 2): np.full((2, 2), 25.0),
         (1, 2): np.array([[30.0, 20], [20, 30]]),
     }
-    assert list(uniform.farthest(tables, 1.0)) == [(0, 1), (1, 2)]
+    assert list(uniform.farthest(tables, 1.0, {})) == [(0, 1), (1, 2)]
+    assert list(uniform.farthest(tables, 1.0, {(0, 2): 1e9})) == [(0, 2), (0, 1)]

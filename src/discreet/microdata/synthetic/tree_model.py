@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from discreet.core.grid import Array, Steps
+from discreet.microdata.synthetic.synthesis import SynthesisModel
+from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 Edge = tuple[int, int]
 ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to both of its margins, and when that is done
@@ -61,13 +65,17 @@ class Independence:
         first, second = pair
         return np.outer(self.margins[first], self.margins[second]) / self.total
 
-    def farthest(self, tables: Mapping[tuple[int, ...], Array], stddev: float) -> dict[Edge, Array]:
+    def farthest(
+        self, tables: Mapping[AxisPlaces, Array], stddev: float, more: Mapping[AxisPlaces, float]
+    ) -> dict[Edge, Array]:
         """Those of these noisy tables that are farthest from independence, as far as they make no circle.
 
-        Of a distance, what noise adds to it is taken off: a table of many cells is hardly worth it.
+        Of a distance, what noise adds to it is taken off: a table of many cells is hardly worth it. Some tables have
+        more added to it.
         """
         scores = {
-            pair: np.abs(table - self.table(pair)).sum() - noise_in(table, stddev) for pair, table in tables.items()
+            pair: np.abs(table - self.table(pair)).sum() - noise_in(table, stddev) + more.get(pair, 0.0)
+            for pair, table in tables.items()
         }
         parts, found = list(range(len(self.margins))), {}
         for pair in sorted(scores, key=lambda pair: -scores[pair]):
@@ -79,67 +87,89 @@ class Independence:
 
 
 @dataclass(frozen=True)
-class TreeModel:
+class TreeModel(SynthesisModel):
     """The distribution of records whose columns depend on one another along the edges of a tree alone.
+
+    A column is estimated by the mean of its own counts and of the sums of its tables, each weighted by the inverse of
+    its variance; then a table is moved so that its sums agree with both columns. Negative counts are taken off by the
+    nearest ones that are not, and the sums fitted again (Deming and Stephan 1940).
 
     Parameters
     ----------
-    margins : tuple of arrays
-        How many records are in each cell of each column.
+    codes : TableCodes
+        The cells of the columns.
+    ones : tuple of arrays
+        Noisy counts of each column.
     pairs : mapping of (first, second) to array
         Noisy counts of the pairs of columns that are edges.
+    one, two : float
+        The deviation of the noise of either.
+    total : float
+        The number of records, public or noisy.
     """
 
-    margins: tuple[Array, ...]
+    codes: TableCodes
+    ones: tuple[Array, ...]
     pairs: Mapping[Edge, Array]
+    one: float
+    two: float
+    total: float
 
-    @classmethod
-    def fused(
-        cls, ones: Sequence[Array], one: float, pairs: Mapping[Edge, Array], two: float, total: float
-    ) -> TreeModel:
-        """From noisy counts of columns and of pairs, by least squares.
-
-        A column is estimated by the mean of its own counts and of the sums of its tables, each weighted by the inverse
-        of its variance; then a table is moved so that its sums agree with both columns. Negative counts are taken off
-        by the nearest ones that are not, and the sums fitted again (Deming and Stephan 1940).
-
-        Parameters
-        ----------
-        ones, pairs : sequence of arrays, mapping of (first, second) to array
-            The noisy counts.
-        one, two : float
-            The deviation of the noise of either.
-        total : float
-            The number of records.
-        """
-        known = [own / one**2 for own in ones]
-        weights = [1 / one**2 for _ in ones]
-        for (a, b), table in pairs.items():
+    @cached_property
+    def margins(self) -> tuple[Array, ...]:
+        """How many records are in each cell of each column."""
+        known = [own / self.one**2 for own in self.ones]
+        weights = [1 / self.one**2 for _ in self.ones]
+        for (a, b), table in self.pairs.items():
             for place, sums, others in ((a, table.sum(axis=1), table.shape[1]), (b, table.sum(axis=0), table.shape[0])):
-                known[place] = known[place] + sums / (others * two**2)
-                weights[place] += 1 / (others * two**2)
-        margins = tuple(
-            _positive(on_simplex(_pruned(own / weight, weight), total), total)
+                known[place] = known[place] + sums / (others * self.two**2)
+                weights[place] += 1 / (others * self.two**2)
+        return tuple(
+            _positive(on_simplex(pruned(own / weight, 1 / math.sqrt(weight)), self.total), self.total)
             for own, weight in zip(known, weights, strict=True)
         )
-        return cls(margins, pairs)
 
     @cached_property
     def tables(self) -> Mapping[Edge, Array]:
         """How many records are in each cell of each pair that is an edge; their sums are the margins."""
-        return {edge: self.fitted(edge) for edge in self.pairs}
+        return {(a, b): _fitted(table, self.margins[a], self.margins[b]) for (a, b), table in self.pairs.items()}
 
-    def fitted(self, edge: Edge) -> Array:
-        """One of these tables."""
-        first, second = edge
-        return _fitted(self.pairs[edge], self.margins[first], self.margins[second])
+    def measured(self, axes: AxisPlaces) -> AxisPlaces | None:
+        edge = next((edge for edge in self.pairs if set(axes) <= set(edge)), None)
+        return axes if edge is None and len(axes) == 1 else edge
 
-    def table(self, first: int, second: int) -> Array | None:
-        """The table of two columns, in this order, if they are an edge."""
-        if (first, second) in self.tables:
-            return self.tables[first, second]
-        other = self.tables.get((second, first))
-        return None if other is None else other.T
+    def table(self, axes: AxisPlaces) -> Array:
+        if len(axes) == 1:
+            return self.margins[axes[0]]
+        first, second = axes
+        return self.tables[first, second] if axes in self.pairs else self.tables[second, first].T
+
+    def likelihood(self, places: Steps) -> Array:
+        found = np.zeros(len(places))
+        degrees = np.bincount(np.array(list(self.pairs)).ravel().astype(np.intp), minlength=len(self.margins))
+        for (a, b), table in self.tables.items():
+            found += np.log(table[places[:, a], places[:, b]])
+        for place, (margin, degree) in enumerate(zip(self.margins, degrees, strict=True)):
+            found -= (degree - 1) * np.log(margin[places[:, place]])
+        return found
+
+    def again(self, generator: np.random.Generator) -> TreeModel:
+        ones = tuple(own + generator.normal(0, self.one, own.shape) for own in self.margins)
+        pairs = {edge: table + generator.normal(0, self.two, table.shape) for edge, table in self.tables.items()}
+        return dataclasses.replace(self, ones=ones, pairs=pairs)
+
+    def to_notes(self) -> dict[str, Any]:
+        return {
+            "ones": list(self.ones),
+            "pairs": [list(edge) for edge in self.pairs],
+            "tables": list(self.pairs.values()),
+            "noise": [self.one, self.two, self.total],
+        }
+
+    @classmethod
+    def of_notes(cls, codes: TableCodes, notes: Mapping[str, Any]) -> TreeModel:
+        pairs = {(a, b): table for (a, b), table in zip(notes["pairs"], notes["tables"], strict=True)}
+        return cls(codes, tuple(notes["ones"]), pairs, *notes["noise"])
 
     def order(self) -> list[tuple[int, int | None]]:
         """All columns, each with the one before it that it depends on."""
@@ -158,15 +188,10 @@ class TreeModel:
         return found
 
     def counted_out(self, rows: int, generator: np.random.Generator) -> Steps:
-        """Records, a cell for each column: as many in each cell as there should be, up to one."""
         found = np.zeros((rows, len(self.margins)), dtype=np.int64)
         for column, parent in self.order():
-            if parent is None:
-                table, groups = self.margins[column][None, :], np.zeros(rows, np.int64)
-            else:
-                known = self.table(parent, column)
-                assert known is not None
-                table, groups = known, found[:, parent]
+            table = self.margins[column][None, :] if parent is None else self.table((parent, column))
+            groups = np.zeros(rows, np.int64) if parent is None else found[:, parent]
             found[:, column] = dealt_out(table, groups, generator)
         return found
 
@@ -198,10 +223,10 @@ def dealt_out(table: Array, groups: Steps, generator: np.random.Generator) -> St
     return found
 
 
-def _pruned(margin: Array, weight: float) -> Array:
+def pruned(margin: Array, stddev: float) -> Array:
     """Without missing values, which are the last, where noise alone may be what is seen of them."""
     found = margin.copy()
-    if found[-1] < CLEAR / math.sqrt(weight):
+    if found[-1] < CLEAR * stddev:
         found[-1] = -math.inf
     return found
 
