@@ -102,6 +102,7 @@ class SynthesisModel(ABC):
 
     codes: TableCodes
     total: float
+    copies: ClassVar[int] = 100  # with noise drawn again, from which it is seen how far noise moves a count
 
     @abstractmethod
     def measured(self, axes: AxisPlaces) -> AxisPlaces | None:
@@ -110,6 +111,10 @@ class SynthesisModel(ABC):
     @abstractmethod
     def table(self, axes: AxisPlaces) -> Array:
         """How many records are in each cell of a counted table."""
+
+    def known(self, axes: AxisPlaces) -> tuple[Array, float] | None:
+        """The counts of such a table as noise alone moved them, and the deviation of each, where that is said."""
+        return None
 
     @abstractmethod
     def likelihood(self, places: Steps) -> Array:

@@ -35,9 +35,9 @@ def on_simplex(values: Array, total: float) -> Array:
     return np.maximum(values - over[last], 0.0)
 
 
-def noise_in(table: Array, stddev: float) -> float:
-    """What noise of this deviation adds to the distance of a table from another, on average."""
-    return math.sqrt(2 / math.pi) * stddev * table.size
+def noise_in(cells: int, stddev: float) -> float:
+    """What noise of this deviation adds to the distance of a table of so many cells from another, on average."""
+    return math.sqrt(2 / math.pi) * stddev * cells
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Independence:
         more added to it.
         """
         scores = {
-            pair: np.abs(table - self.table(pair)).sum() - noise_in(table, stddev) + more.get(pair, 0.0)
+            pair: np.abs(table - self.table(pair)).sum() - noise_in(table.size, stddev) + more.get(pair, 0.0)
             for pair, table in tables.items()
         }
         parts, found = list(range(len(self.margins))), {}
@@ -238,7 +238,15 @@ def _positive(margin: Array, total: float) -> Array:
 
 
 def _fitted(table: Array, first: Array, second: Array) -> Array:
-    """A table that agrees with both margins and has no negative count."""
+    """A table that agrees with both margins and has no negative count; cells that a margin has none in take no part."""
+    least = LEAST * first.sum()
+    rows, columns = np.flatnonzero(first > 2 * LEAST * first.sum()), np.flatnonzero(second > 2 * LEAST * second.sum())
+    found = np.full(table.shape, least / table.size)
+    found[np.ix_(rows, columns)] = _agreeing(table[np.ix_(rows, columns)], first[rows], second[columns])
+    return found
+
+
+def _agreeing(table: Array, first: Array, second: Array) -> Array:
     total = float(first.sum())
     table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
     table = table + ((second - table.sum(axis=0)) / table.shape[0])[None, :]

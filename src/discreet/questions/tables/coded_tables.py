@@ -17,7 +17,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum, View
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.cells import ascending
-from discreet.questions.tables.domain import MOST_CELLS, Codes, codes_of, place_among
+from discreet.questions.tables.domain import MOST_CELLS, Codes, place_among
 from discreet.schema.schema import Category, Schema
 
 ASKED = "coded tables"
@@ -72,7 +72,7 @@ class TableCodes:
 
     def places(self, records: Array) -> Codes:
         """The cell of each value, of records with all columns."""
-        found = np.empty(records.shape, dtype=np.intp)
+        found = np.empty(records.shape, dtype=np.intp, order="F")
         for place, (edges, size) in enumerate(zip(self._edges, self.sizes, strict=True)):
             values, missing = records[:, place], np.isnan(records[:, place])
             there = np.where(missing, 0.0, values)
@@ -80,13 +80,23 @@ class TableCodes:
             found[:, place] = np.where(missing, size - 1, cells)
         return found
 
+    def middles(self, axis: int) -> Array:
+        """A value in each cell of a column, nan in the last."""
+        edges = self._edges[axis]
+        values = (edges[1:] + edges[:-1]) / 2 if len(edges) else np.arange(self.sizes[axis] - 1.0)
+        return np.append(values, np.nan)
+
     def cells(self, axes: Iterable[int]) -> int:
         """Of the table of these columns."""
         return math.prod(self.sizes[axis] for axis in axes)
 
     def codes(self, places: Codes, axes: AxisPlaces) -> Codes:
         """The cell of each record in the table of some columns."""
-        return codes_of(places[:, list(axes)], [self.sizes[axis] for axis in axes])
+        first, *others = axes
+        found = places[:, first]
+        for axis in others:
+            found = found * self.sizes[axis] + places[:, axis]
+        return found
 
     def counted(self, places: Codes, sets: Sequence[AxisPlaces]) -> list[Steps]:
         """How many records are in each cell of each table."""
