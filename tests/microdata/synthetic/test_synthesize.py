@@ -13,6 +13,7 @@ from discreet.core.errors import BudgetExceeded, ParameterError, SchemaError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.synthetic.synthesize import synthesize
+from discreet.microdata.synthetic.tree_model import TreeModel
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.dates import Date
 from discreet.schema.schema import Category, Number, Schema, Text
@@ -157,6 +158,7 @@ def test_a_constraint_names_pairs_that_are_counted_first() -> None:
     schema = Schema({name: Category(("a", "b")) for name in "uvw"})
     data = PrivateData.of(columns, schema, Budget(1.0, 1e-6), bits=DeterministicBits(1))
     table = synthesize(data, constraints=["u == 'a' or w == 'b'"], epsilon=1.0, delta=1e-6)
+    assert isinstance(table.model, TreeModel)
     assert {(0, 2), (1, 2)} == set(table.model.pairs)
 
 

@@ -9,10 +9,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.checks import check_one_of, check_seed, check_whole
+from discreet.core.checks import check_one_of, check_positive, check_seed, check_whole
 from discreet.core.condition import Condition
-from discreet.core.errors import SchemaError
+from discreet.core.errors import NotPermitted, SchemaError
 from discreet.microdata.synthetic.adaptive_method import AdaptiveMethod
+from discreet.microdata.synthetic.compared_tables import ComparedTables
 from discreet.microdata.synthetic.made_up_records import MadeUpRecords
 from discreet.microdata.synthetic.synthesis import MOST_ROWS, TITLE, Layout, SynthesisMethod, TableAsker
 from discreet.microdata.synthetic.synthetic_table import SyntheticTable
@@ -29,6 +30,7 @@ from discreet.schema.schema import Schema, Text
 
 BINS = 16
 CELLS = 0.1  # share of the information that the budget pays for that goes to the cells of numbers
+MOST_DISTANCES = 0.5  # share of the price that may go to distances
 METHODS: dict[str, type[SynthesisMethod]] = {"tree": TreeMethod, "adaptive": AdaptiveMethod}
 
 
@@ -47,6 +49,7 @@ def synthesize(
     constraints: Sequence[str] = (),
     degree: int | None = None,
     target: str | None = None,
+    distances: float = 0.0,
     random_state: int | None = None,
     confidence: float = CONFIDENCE,
     **_: Unpack[OfTheseData],
@@ -71,6 +74,13 @@ def synthesize(
         Public. Conditions that every record fulfils by its nature, such as "end >= start": records that do not are
         made up again. A value that is missing contradicts none, unless the condition says so. Whether the data fulfil
         them does not matter; where hardly any record does, the table has fewer.
+    degree : int, optional
+        Public. How many columns of a table may depend on one another at once, where a method asks for it; by default 3.
+    target : str, optional
+        Public. A column that is to be kept best, with what depends on it.
+    distances : float
+        Public. The share of the price, below one half, for measuring how far all tables of up to three columns are
+        off: then any count in them has a bound. Needs a curator.
     random_state : int, optional
         Public. Seeds the counting out of records, which is no secret; the noise is drawn apart.
 
@@ -108,16 +118,25 @@ def synthesize(
     counted = len(plan.layout.counted)
     share = CELLS / (CELLS + (1 - CELLS) * plan.weight) if counted else 0.0
     leaves = (plan.layout.noise(share / counted),) * counted if counted else ()
-    joint = calibrate(JointPlan((*leaves, *plan.parts(1 - share))), of.budget)
-    about = TITLE, of.columns, method, int(bins), rows, tuple(constraints), degree, target, random_state
+    if not (isinstance(distances, int | float) and distances == 0):
+        check_positive(TITLE, "distances", distances, least=2.0**-10, most=MOST_DISTANCES)
+    if distances and not of.data.curated:
+        raise NotPermitted(TITLE, "nobody holds all records, so nobody can compare tables", "Leave out distances.")
+    compared = (plan.layout.noise(distances / (1 - distances)),) if distances else ()
+    joint = calibrate(JointPlan((*leaves, *plan.parts(1 - share), *compared)), of.budget)
+    about = TITLE, of.columns, method, int(bins), rows, tuple(constraints), degree, target, distances, random_state
     with of.data.permit(joint.event, TITLE, key=of.key) as permit:
         generator = np.random.default_rng(permit.random_state(random_state))
 
         def made() -> dict[str, Any]:
             asker, cells = TableAsker.counted(permit, of, plan.layout, joint.mechanisms)
-            model = plan.made(asker, joint.mechanisms[len(leaves) :])
+            own = joint.mechanisms[len(leaves) : len(joint.mechanisms) - len(compared)]
+            model = plan.made(asker, own)
             records = MadeUpRecords(model, cells, conditions).drawn(rows, generator)
-            return {"records": records, "edges": [list(own) for own in asker.codes.edges], "model": model.to_notes()}
+            kept = {"records": records, "edges": [list(each) for each in asker.codes.edges], "model": model.to_notes()}
+            if compared:
+                kept["compared"] = ComparedTables.asked(asker, records, model.total, joint.mechanisms[-1]).to_notes()
+            return kept
 
         kept = permit.artefact(made, about)
     schema = Schema({name: of.schema.columns[name] for name in of.columns})
@@ -129,6 +148,7 @@ def synthesize(
         schema=schema,
         records=np.asarray(kept["records"]),
         model=plan.model.of_notes(codes, kept["model"]),
+        compared=ComparedTables.of_notes(codes, kept["compared"]) if compared else None,
     )
 
 

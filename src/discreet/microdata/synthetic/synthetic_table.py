@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.microdata.published_table import PublishedTable
+from discreet.microdata.synthetic.compared_tables import ComparedTables
 from discreet.microdata.synthetic.synthesis import SynthesisModel
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
@@ -29,6 +31,8 @@ class SyntheticTable(PublishedTable):
     ----------
     model : SynthesisModel
         What they were counted out of.
+    compared : ComparedTables, optional
+        How far tables of few columns are from the data, where that was measured.
 
     Examples
     --------
@@ -42,13 +46,16 @@ class SyntheticTable(PublishedTable):
     """
 
     model: SynthesisModel = field(repr=False)
+    compared: ComparedTables | None = field(default=None, repr=False)
 
     def count(self, where: str, *, confidence: float | None = None) -> Estimate:
         """How many records fulfil a condition, in the data, as far as this table shows it.
 
-        A condition on columns that were counted together is *measured*: its interval holds for the
-        data with this confidence. Any other is *inferred* from those: its interval has the noise alone, and not that
-        columns may depend on one another in ways that were not counted, which may well be the larger part.
+        A condition on columns that were counted together is *measured*: its interval holds for the data with this
+        confidence. Where distances were measured, one on up to three columns is *bounded*: its interval holds too, and
+        is wide. Any other is *inferred*: its interval has the noise alone, and not that columns may
+        depend on one another in ways that were not counted, which may well be the larger part. Of a number that a
+        condition cuts inside a cell, no interval has how values lie in the cell.
 
         Parameters
         ----------
@@ -65,25 +72,37 @@ class SyntheticTable(PublishedTable):
         axes = tuple(names.index(name) for name in condition.columns)
         if not axes:
             raise ParameterError("count", "the condition reads no column", "Name one.", "The release is as it was.")
+        bound = None if self.compared is None else self.compared.bound(axes, level)
         counted = self.model.measured(axes)
-        known = None if counted is None else self.model.known(counted)
-        if counted is not None and known is not None:
-            shares = self._shares(counted, condition, fulfilled)
-            value, error = float(shares @ known[0].ravel()), known[1] * float(np.linalg.norm(shares))
-            half = float(ndtri(0.5 + level / 2)) * error
+        if counted is not None:
+            kind, (value, error, half) = "measured", self._measured(counted, condition, fulfilled, level)
+        elif bound is not None:
+            kind, value, error, half = "bounded", self.model.total * _share(fulfilled), None, bound
         else:
-            reading = self._weighted(fulfilled) if counted is None else self._cells(counted, condition, fulfilled)
-            value = reading(self.model)
-            error = float(np.std([reading(copy) for copy in self.copies], ddof=1))
-            half = float(stdtrit(self.model.copies - 1, 0.5 + level / 2)) * error
+            kind, (value, error, half) = "inferred", self._resampled(self._weighted(fulfilled), level)
         return Estimate.around(
-            f"records where {condition} ({'inferred' if counted is None else 'measured'})",
+            f"records where {condition} ({kind})",
             value,
             half,
             confidence=level,
             receipt=self.receipt,
             standard_error=error,
         )
+
+    def _measured(
+        self, axes: tuple[int, ...], condition: Condition, fulfilled: Any, level: float
+    ) -> tuple[float, float, float]:
+        """A count in a table that was counted, its standard error, and half its interval."""
+        shares, known = self._shares(axes, condition, fulfilled), self.model.known(axes)
+        if known is None:
+            return self._resampled(lambda model: float(shares @ model.table(axes).ravel()), level)
+        error = known[1] * float(np.linalg.norm(shares))
+        return float(shares @ known[0].ravel()), error, float(ndtri(0.5 + level / 2)) * error
+
+    def _resampled(self, reading: Callable[[SynthesisModel], float], level: float) -> tuple[float, float, float]:
+        """What is read off the model, its standard error, and half its interval, from noise that is drawn again."""
+        error = float(np.std([reading(copy) for copy in self.copies], ddof=1))
+        return reading(self.model), error, float(stdtrit(self.model.copies - 1, 0.5 + level / 2)) * error
 
     @cached_property
     def copies(self) -> tuple[SynthesisModel, ...]:
@@ -105,12 +124,7 @@ class SyntheticTable(PublishedTable):
         middle = condition.mask({name: own.ravel() for name, own in zip(names, grid, strict=True)})
         return np.where(counts > 0, np.bincount(codes, fulfilled, size) / np.maximum(counts, 1), middle)
 
-    def _cells(self, axes: tuple[int, ...], condition: Condition, fulfilled: Any) -> Any:
-        """What reads a count off a counted table: a cell counts by the share of its records."""
-        shares = self._shares(axes, condition, fulfilled)
-        return lambda model: float(shares @ model.table(axes).ravel())
-
-    def _weighted(self, fulfilled: Any) -> Any:
+    def _weighted(self, fulfilled: Any) -> Callable[[SynthesisModel], float]:
         """What reads a count off the records, weighted by how likely another model makes them."""
         before = self.model.likelihood(self._places)
 
@@ -119,3 +133,7 @@ class SyntheticTable(PublishedTable):
             return float(self.model.total * (weights @ fulfilled) / weights.sum())
 
         return read
+
+
+def _share(fulfilled: Any) -> float:
+    return float(np.sum(fulfilled) / max(len(fulfilled), 1))
