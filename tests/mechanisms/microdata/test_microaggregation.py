@@ -74,6 +74,7 @@ def test_near_values_are_together_also_far_from_zero_and_in_other_units() -> Non
 
 def test_a_missing_value_is_a_value_of_its_own() -> None:
     values = np.array([[5.0, 0.0]] * 4 + [[np.nan, 0.0]] * 4 + [[5.0, 1.0]] * 4 + [[5.0, np.nan]] * 4)
+    values = values[np.random.default_rng(1).permutation(16)]
     found = Microaggregation((0, 2), (0.0, 0.0), 4).release(
         Records(values, 1, Neighbors.ADD_REMOVE), DeterministicBits(1)
     )
@@ -104,6 +105,13 @@ def test_groups_of_half_missing_values_are_missing() -> None:
         0,
         0,
     ]
+
+
+def test_distances_are_in_units_of_deviations_and_two_categories_are_one_apart() -> None:
+    rows = np.random.default_rng(1).normal(5, [1e9, 1e-9], (1000, 2))
+    assert np.allclose(coordinates(rows, (0, 0)).std(axis=0), 1)
+    apart = coordinates(np.array([[0.0], [2.0], [np.nan]]), (3,))
+    assert np.allclose(np.square(apart[:, None] - apart).sum(axis=2), 1 - np.eye(3))
 
 
 def test_odd_tables_have_coordinates() -> None:

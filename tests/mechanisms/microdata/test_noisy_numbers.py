@@ -76,7 +76,7 @@ def test_factors_are_positive_with_mean_one_and_their_deviation(law: FactorLaw, 
     found = factors(DeterministicBits(4), 10 * N, stddev, law)
     assert found.min() > 0
     assert abs(found.mean() - 1) < 5 * stddev / np.sqrt(10 * N)
-    assert abs(found.std() / stddev - 1) < 0.02
+    assert abs(found.std() / stddev - 1) < 0.01
     if law == "gaussian":
         assert np.abs(found - 1).max() < 3.05 * stddev
 

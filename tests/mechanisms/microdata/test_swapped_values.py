@@ -7,7 +7,13 @@ import numpy as np
 from discreet.core.answer import Records
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.microdata.swapped_values import SwappedPlaces, SwappedRanks, codes_of, swapped_ranks
+from discreet.mechanisms.microdata.swapped_values import (
+    SwappedPlaces,
+    SwappedRanks,
+    codes_of,
+    place_pairs,
+    swapped_ranks,
+)
 from discreet.noise.deterministic import DeterministicBits
 
 
@@ -23,7 +29,10 @@ def test_no_value_moves_farther_than_the_window_and_any_distance_occurs() -> Non
     assert moved.max() <= 100
     assert set(moved.tolist()) >= set(range(1, 61))
     assert (moved == 0).mean() < 0.02
-    assert (found[found.argsort()] == np.arange(2000)).all()
+    assert (
+        max(np.abs(swapped_ranks(values, DeterministicBits(1), share) - values).max() for share in (0.0, 0.0005)) == 1
+    )
+    assert np.abs(swapped_ranks(values, DeterministicBits(1), 0.001) - values).max() == 2
 
 
 def test_small_and_tied_columns_are_swapped_too() -> None:
@@ -78,7 +87,7 @@ def test_every_rare_record_is_moved_if_somebody_elsewhere_has_its_keys() -> None
 
 
 def test_partners_are_in_any_other_place() -> None:
-    values = np.column_stack([np.arange(4000) % 5, np.zeros(4000), np.arange(4000)])
+    values = np.column_stack([np.arange(4000.0) % 5, np.zeros(4000), np.arange(4000.0)])
     found = released(SwappedPlaces((1,), (1,), 0, 0.5), values)
     found = found[np.argsort(found[:, 2])]
     flows = np.zeros((5, 5))
@@ -88,9 +97,16 @@ def test_partners_are_in_any_other_place() -> None:
 
 def test_nobody_moves_where_there_is_one_place_or_nobody_is_there() -> None:
     for n in (0, 1, 30):
-        values = np.column_stack([np.zeros(n), np.arange(n) % 2, np.arange(n)])
+        values = np.column_stack([np.zeros(n), np.arange(float(n)) % 2, np.arange(float(n))])
         found = released(SwappedPlaces((1,), (), 100, 1.0), values)
         assert (found[np.argsort(found[:, 2])] == values).all()
+
+
+def test_where_one_place_has_too_many_all_others_are_matched_with_it() -> None:
+    for places in ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0]):
+        own = np.array(places)
+        pairs = own[place_pairs(own, np.zeros(len(own), np.int64), np.ones(len(own), np.bool_))]
+        assert (pairs[:, 0] != pairs[:, 1]).sum() == (own > 0).sum()
 
 
 def test_codes_are_equal_for_equal_rows_alone() -> None:

@@ -94,7 +94,7 @@ def test_the_distribution_before_is_found_and_is_refused_for_other_columns() -> 
     schema = {"age": Number(0, 99, step=1), "sex": Number(0, 1)}
     data = PrivateData.of({"age": ages, "sex": ages % 2}, schema, Budget(1.0))
     for law in ("gaussian", "uniform"):
-        table = add_noise(data, "age", stddev=15.0, law=law, unchanged="sex", waiver=WAIVER)  # type: ignore[arg-type]
+        table = add_noise(data, "age", stddev=15.0, law=law, unchanged="sex", waiver=WAIVER)
         found = table.distribution("age", bins=20)
         exact = np.histogram(ages, found.edges)[0] / len(ages)
         seen = np.histogram(table["age"], found.edges)[0] / len(ages)

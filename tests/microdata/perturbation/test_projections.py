@@ -23,7 +23,7 @@ NAMES = [f"x{place}" for place in range(WIDTH)]
 def independent() -> Array:
     """Columns that are independent and not Gaussian; and who it is, at the end."""
     rng = np.random.default_rng(1)
-    return np.column_stack([rng.uniform(-1, 1, (N, 3)), rng.beta(0.5, 2, (N, 3)), np.arange(N)])
+    return np.column_stack([rng.uniform(-1, 1, (N, 3)), rng.beta(0.3, 0.3, (N, 3)), np.arange(N)])
 
 
 def private(rows: Array) -> PrivateData:
@@ -55,8 +55,7 @@ def test_independent_component_analysis_undoes_a_rotation_without_knowing_anybod
     seen = in_order(rotate(private(rows), NAMES, unchanged="x6", waiver=WAIVER).records)
     assert best_match(seen, rows[:, :WIDTH]).min() < 0.95
     matched = best_match(separated(seen), rows[:, :WIDTH])
-    assert matched.min() > 0.97
-    assert matched.mean() > 0.99
+    assert matched.min() > 0.99
 
 
 def test_with_fewer_sums_than_columns_a_part_is_still_found() -> None:
@@ -64,8 +63,8 @@ def test_with_fewer_sums_than_columns_a_part_is_still_found() -> None:
     data = private(rows)
     seen = project_columns(data, NAMES, dimensions=5, unchanged="x6", waiver=WAIVER).records
     matched = best_match(separated(in_order(seen)), rows[:, :WIDTH])
-    assert matched.max() > 0.85
-    assert matched.min() < 0.99
+    assert matched.max() > 0.9
+    assert matched.min() < 0.9
 
 
 def test_records_known_by_their_length_give_the_rotation_and_all_others() -> None:

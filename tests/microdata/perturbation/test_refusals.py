@@ -154,8 +154,9 @@ def refusals() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "swap_places", {"place": "name"}
     for matrices in ([[1.0]], [[0.5, 0.5], [0.5, 0.5]], [[1.1, -0.1], [0.0, 1.0]], [[0.5, 0.4], [0.0, 1.0]]):
         yield "pram", {"matrices": matrices}
-    for matrices in ({"age": FLIP}, {}, "a", None, [[np.nan, 1.0], [0.0, 1.0]], [[1, 2], [3]], 10**400):
-        yield "pram", {"matrices": matrices}
+    odd: list[Any] = [{"age": FLIP}, {}, "a", None, [[np.nan, 1.0], [0.0, 1.0]], [[1, 2], [3]], 10**400]
+    for none in odd:
+        yield "pram", {"matrices": none}
     yield "pram", {"columns": ["age"]}
     yield "invariant_pram", {"columns": ["age"]}
     for k in (0, 1, 2.5, "a", None):

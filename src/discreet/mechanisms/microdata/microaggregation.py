@@ -93,12 +93,10 @@ def mdav(points: Array, k: int) -> Steps:
     left, groups, made = _Left.of(points), np.zeros(len(points), np.int64), 0
     while left.count >= 2 * k:
         first = left.farthest(left.mean())
-        start = left.points[:, first].copy()
-        groups[left.taken(start, first, k)] = made
+        groups[left.taken(first, k)] = made
         made += 1
         if left.count >= 2 * k:
-            second = left.farthest(start)
-            groups[left.taken(left.points[:, second].copy(), second, k)] = made
+            groups[left.taken(left.farthest(first), k)] = made
             made += 1
     groups[left.names[: left.count]] = made
     return groups
@@ -126,13 +124,12 @@ class _Left:
         """Squared, less the square of the point itself."""
         return self.squares[: self.count] - (2 * point) @ self.points[:, : self.count]
 
-    def farthest(self, point: Array) -> int:
-        return int(self._distances(point).argmax())
+    def farthest(self, point: Array) -> Array:
+        return self.points[:, self._distances(point).argmax()].copy()
 
-    def taken(self, point: Array, own: int, k: int) -> Steps:
-        """The names of a point and the k - 1 nearest to it, which are then no longer here."""
+    def taken(self, point: Array, k: int) -> Steps:
+        """The names of the k nearest to a point, which are then no longer here."""
         distances = self._distances(point)
-        distances[own] = -np.inf
         if k > ONE_BY_ONE:
             nearest = np.argpartition(distances, k - 1)[:k]
         else:

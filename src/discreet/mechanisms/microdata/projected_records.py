@@ -77,9 +77,7 @@ class ProjectedRows(CheckedParameters):
         """The mixed records; `records`, `means` and `lengths` are notes."""
         values = answer.values[~np.isnan(answer.values).any(axis=1)]
         means = mean_of(values)
-        centred = values - means
-        widest = np.abs(centred).max(axis=0, initial=0.0)
-        shares = centred / np.where(widest > 0, widest, 1.0)  # whose squares float64 can hold
+        shares = values - means
         lengths = np.sqrt(np.square(shares).sum(axis=0))
         shares /= np.where(lengths > 0, lengths, 1.0)
         mixed = np.zeros((self.dimensions, values.shape[1]))
@@ -88,7 +86,7 @@ class ProjectedRows(CheckedParameters):
             mixed += unit_gaussians(bits, (self.dimensions, len(part))) @ part
         most = FARTHEST / math.sqrt(self.dimensions)
         mixed = np.clip(mixed / math.sqrt(self.dimensions), -most, most)
-        return ChangedRows(mixed, {"records": len(values), "means": means, "lengths": lengths * widest})
+        return ChangedRows(mixed, {"records": len(values), "means": means, "lengths": lengths})
 
 
 def random_matrix(bits: Bits, width: int, dimensions: int, law: MatrixLaw) -> Array:

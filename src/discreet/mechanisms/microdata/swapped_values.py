@@ -14,7 +14,7 @@ from discreet.core.events import NoPromise
 from discreet.core.grid import Array, Steps
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
-from discreet.noise.bernoulli import bernoulli
+from discreet.noise.bernoulli import Coins, bernoulli
 from discreet.noise.uniform import permutation, uniform_integers
 
 
@@ -132,8 +132,8 @@ def codes_of(values: Array) -> Steps:
     return found
 
 
-def place_pairs(places: Array, alike: Steps, chosen: Array) -> Steps:
-    """Pairs of records in two places with the same keys, of those that are chosen, in the order that is given.
+def place_pairs(places: Array, alike: Steps, chosen: Coins) -> Steps:
+    """Pairs of records with the same keys, of those that are chosen: in two places, as far as there are enough.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def place_pairs(places: Array, alike: Steps, chosen: Array) -> Steps:
     return np.concatenate(found)
 
 
-def _matched(places: Steps, chosen: Array) -> Steps:
+def _matched(places: Steps, chosen: Coins) -> Steps:
     """Pairs among records with the same keys.
 
     Sorted by place, a record and the one half of all behind are in two places, unless more than half are in one. That
@@ -168,5 +168,4 @@ def _matched(places: Steps, chosen: Array) -> Steps:
     first[most] = len(places)
     members = members[np.argsort(first[places[members]], kind="stable")]
     half = len(members) // 2
-    pairs = np.column_stack([members[:half], members[half : 2 * half]])
-    return pairs[places[pairs[:, 0]] != places[pairs[:, 1]]]
+    return np.column_stack([members[:half], members[half : 2 * half]])

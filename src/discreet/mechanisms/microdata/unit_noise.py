@@ -42,5 +42,5 @@ def unit_noise(bits: Bits, size: tuple[int, ...], law: NoiseLaw) -> Array:
     """
     if law == "gaussian":
         return unit_gaussians(bits, size)
-    middle = (uniform_integers(bits, size, 1 << 52) + 0.5) * 2.0**-51 - 1.0
-    return math.sqrt(3) * middle
+    middle = (uniform_integers(bits, size, 1 << 52).astype(np.float64) + 0.5) * 2.0**-51 - 1.0
+    return REACH[law] * middle
