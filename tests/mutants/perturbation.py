@@ -71,6 +71,7 @@ MUTANTS = [
         "microdata/perturbation/given_columns",
         ("math.ceil(reach / column.step) * column.step", "reach"),
         ("reach = math.ceil(reach / column.step)", "reach = math.floor(reach / column.step)"),
+        ("if (wider.lower, wider.upper) != (lower, upper):", "if False:"),
     ),
     *of(
         "microdata/perturbation/given_columns",
@@ -82,7 +83,7 @@ MUTANTS = [
         "microdata/perturbation/add_noise",
         ("widened(number, REACH[law] * own)", "widened(number, own / 2)"),
         ("widened(number, reach * width)", "number"),
-        ("own, width / LARGEST, width * LARGEST)", "own, 0.0, 1e300)"),
+        ("own, width * LEAST, width * LARGEST)", "own, 0.0, 1e300)"),
         ("check_plain(name, column, given.schema.number(column))", "pass"),
         ("column.upper * largest)", "column.upper)"),
         tests=REFUSALS,

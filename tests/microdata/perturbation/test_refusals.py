@@ -130,10 +130,12 @@ def refusals() -> Iterator[tuple[str, dict[str, Any]]]:
         if "unchanged" in USUAL[name]:
             yield name, {"unchanged": ["name"]}
             yield name, {"unchanged": [USUAL[name]["columns"][0]]}
-    for stddev in (0.0, -1.0, np.nan, np.inf, 1e9, 1e-9, {"age": 1.0}, {"age": 1.0, "town": 1.0}, {}, "a", None):
+    for stddev in (0.0, -1.0, np.nan, np.inf, 1e9, 1e-12, {"age": 1.0}, {"age": 1.0, "town": 1.0}, {}, "a", None):
         yield "add_noise", {"stddev": stddev}
     yield "add_noise", {"columns": ["town"], "stddev": 1.0}
     yield "add_noise", {"law": "cauchy"}
+    yield "add_noise", {"columns": ["born"], "stddev": 1e6}
+    yield "add_correlated_noise", {"columns": ["born"], "relative_variance": 1e4}
     yield "multiply_noise", {"relative_stddev": 1.5}
     yield "multiply_noise", {"relative_stddev": 0.5, "law": "gaussian"}
     yield "multiply_noise", {"columns": ["born"]}

@@ -32,7 +32,7 @@ from discreet.microdata.waived_table import waived_table
 from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
 
-LARGEST = 2.0**20  # noise, in distances of bounds
+LARGEST, LEAST = 2.0**20, 2.0**-40  # noise, in distances of bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,7 @@ def add_noise(
     found = number_each(name, "stddev", stddev, given.changed, 2.0**-100, 2.0**200)
     for column, number, own in zip(given.changed, numbers, found, strict=True):
         width = number.upper - number.lower
-        check_positive(name, f"stddev of {column}", own, width / LARGEST, width * LARGEST)
+        check_positive(name, f"stddev of {column}", own, width * LEAST, width * LARGEST)
     mechanism = NoisyNumbers((*found, *kept), (*steps_of(numbers), *kept), law)
     wider = {
         column: widened(number, REACH[law] * own)

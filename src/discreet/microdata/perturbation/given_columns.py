@@ -104,9 +104,14 @@ def widened(column: Number, reach: float) -> Number:
     if column.step is None:
         return Number(column.lower - reach, column.upper + reach)
     reach = math.ceil(reach / column.step) * column.step
-    if isinstance(column, Temporal):
-        return type(column)(column.shown(column.lower - reach), column.shown(column.upper + reach))
-    return Number(column.lower - reach, column.upper + reach, column.step)
+    lower, upper = column.lower - reach, column.upper + reach
+    if not isinstance(column, Temporal):
+        return Number(lower, upper, column.step)
+    wider = type(column)(column.shown(lower), column.shown(upper))
+    if (wider.lower, wider.upper) != (lower, upper):
+        remedy = "Give less noise, or bounds that leave it room."
+        raise SchemaError("noise on times", "it would leave the years from 1 to 9999", remedy)
+    return wider
 
 
 def steps_of(columns: Sequence[Number]) -> tuple[float, ...]:

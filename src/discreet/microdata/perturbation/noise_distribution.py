@@ -104,16 +104,25 @@ def reconstruct_distribution(
     check_positive(NAME, "stddev", stddev, 2.0**-100, 2.0**200)
     check_whole(NAME, "bins", bins, most=MOST_BINS)
     check_whole(NAME, "max_iter", max_iter, most=10**6)
-    seen = np.asarray(values, dtype=np.float64).ravel()
-    seen = seen[~np.isnan(seen)]
-    if not seen.size or not np.isfinite(seen).all():
-        raise ParameterError(NAME, "there are no values, or infinite ones", "Give the column as it was given away.")
+    seen = _there(values)
     half = 0.0 if column.step is None else column.step / 2
     edges = np.linspace(column.lower - half, column.upper + half, int(bins) + 1)
     cells = _cells(seen, edges, stddev, half)
     counts = np.histogram(seen, cells)[0]
     chances = noise_chances(cells, edges, stddev, law)
     return _most_likely(counts / counts.sum(), chances, edges, int(max_iter))
+
+
+def _there(values: Array) -> Array:
+    """The values that are not missing, all of them finite."""
+    try:
+        seen = np.asarray(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError, OverflowError):
+        seen = np.empty(0)
+    seen = seen[~np.isnan(seen)]
+    if not seen.size or not np.isfinite(seen).all():
+        raise ParameterError(NAME, "there are no values, or infinite ones", "Give the column as it was given away.")
+    return seen
 
 
 def noise_chances(cells: Array, edges: Array, stddev: float, law: NoiseLaw) -> Array:
