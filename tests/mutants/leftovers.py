@@ -8,6 +8,17 @@ ODD = "conformance/test_odd_constructors.py"
 
 MUTANTS = [
     *of(
+        "questions/recipe",
+        ("if rows.shape[1] != size:", "if False:"),
+        tests="questions/test_recipe.py",
+    ),
+    *of(
+        "questions/gradients/gradients",
+        ("-math.isqrt(squared), math.isqrt(squared), out", "-2 * math.isqrt(squared), math.isqrt(squared), out"),
+        ("found += z @ r.T", "found = z @ r.T"),
+        tests="questions/gradients/test_gradients.py",
+    ),
+    *of(
         "core/parameters",
         ("        check_constructor(cls, given, named)\n        return super()", "        return super()"),
         ('if "__dataclass_fields__" in vars(kind):', "if False:"),
