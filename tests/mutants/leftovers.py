@@ -8,6 +8,12 @@ ODD = "conformance/test_odd_constructors.py"
 
 MUTANTS = [
     *of(
+        "accounting/calibration",
+        ("noise = max(noise / 2, 1.0)", "raise"),
+        ("        there = min(there, most)\n", ""),
+        tests="accounting/test_calibration.py releases/test_joint_plan.py",
+    ),
+    *of(
         "questions/recipe",
         ("if rows.shape[1] != size:", "if False:"),
         tests="questions/test_recipe.py",
