@@ -204,7 +204,7 @@ def test_scores_follow_from_counts_and_noise_alone_wins_no_search() -> None:
 
 def test_a_score_of_two_classes_or_of_none_is_refused_before_anything_is_spent() -> None:
     X, _ = people(10)
-    three = PrivateSearchCV(GaussianNB(), GRID, bounds=(-1, 1), classes=[0, 1, 2])
+    three = PrivateSearchCV(GaussianNB(), GRID, release_after=0.0, bounds=(-1, 1), classes=[0, 1, 2])
     for scoring in ("roc_auc", "f1", "r2", "loss"):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             three.set_params(scoring=scoring).fit(X, np.zeros(10))
