@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.mechanism import Mechanism
+from discreet.core.mechanism import Noise
 from discreet.fitting.task import Task
 from discreet.learners.bayes.gaussian_nb import GaussianNB, MomentsPlan, moments_of
 from discreet.mechanisms.additive.laplace import Laplace
@@ -70,6 +70,6 @@ class PublishedNB(GaussianNB):
         found = spread(task.data, question, noise)
         return MomentsPlan(task.features, radius, radius, False, "l1", found, None, noise.event)
 
-    def _stddev(self, task: Task, question: BoundedSum, noise: Mechanism) -> float:
+    def _stddev(self, task: Task, question: BoundedSum, noise: Noise) -> float:
         """None is known: nothing is shrunk by it."""
         return 0.0

@@ -13,7 +13,7 @@ from discreet.core.bound import Norm
 from discreet.core.checks import check_whole
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.mechanism import Mechanism
+from discreet.core.mechanism import Noise
 from discreet.fitting.task import Task
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of
 from discreet.learners.bayes.shrunk_moments import BoxLaw, NoisyMoments
@@ -256,7 +256,7 @@ class GaussianNB(NaiveBayes):
         joint = z @ law.slope.T + np.square(z) @ law.curve.T - known @ law.log_total.T
         return np.asarray(np.log(self.class_prior_) + joint)
 
-    def _stddev(self, task: Task, question: BoundedSum, noise: Mechanism) -> float:
+    def _stddev(self, task: Task, question: BoundedSum, noise: Noise) -> float:
         """Of the noise that means and variances are shrunk by."""
         return spread(task.data, question, noise).stddev
 
