@@ -9,7 +9,7 @@ from tests import ways
 from tests.ways import Call, Way, way
 
 MOST_FRAMES = 11
-MOST_FIT_CALLS = 2800
+MOST_FIT_CALLS = 2500
 DOOR = ("permit", "ask", "noise")
 
 

@@ -12,6 +12,7 @@ from dp_accounting.pld import PLDAccountant
 from discreet.accounting.accountant import delta, epsilon
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
     ApproximateLoss,
@@ -137,6 +138,39 @@ def test_gaussian_noise_for_a_budget_without_delta_is_refused_with_a_remedy() ->
 def test_a_failure_probability_above_the_budget_is_refused() -> None:
     with pytest.raises(ParameterError, match="Ask fewer times"):
         calibrate(Response(failure=1e-6), Budget(1.0, 1e-6), 100)
+
+
+@dataclass(frozen=True)
+class Narrow(Doubled):
+    """Noise that has a limit of its own."""
+
+    most: float = 300.0
+
+    def __post_init__(self) -> None:
+        check_positive("narrow", "multiplier", self.multiplier, most=self.most)
+
+
+@dataclass(frozen=True)
+class Sudden(Narrow):
+    """Enough noise from 100 on: until then nothing shows how far it is."""
+
+    @property
+    def event(self) -> Event:
+        return GaussianLoss(1000.0 if self.multiplier >= 100 else 0.5)
+
+
+def test_no_step_of_the_search_goes_beyond_the_limit() -> None:
+    assert calibrate(Sudden(), Budget(1.0, 1e-6), 2).multiplier == pytest.approx(100.0, rel=1e-5)
+
+
+def test_a_mechanism_with_a_limit_is_calibrated_up_to_it_and_refused_beyond() -> None:
+    budget = Budget(1.0, 1e-6)
+    free = calibrate(Doubled, budget, 1000)
+    assert 100 < free.multiplier < 150
+    assert calibrate(Narrow(), budget, 1000).multiplier == pytest.approx(free.multiplier, rel=2e-6)
+    for most in (free.multiplier / 1.01, 60.0, 1.0):
+        with pytest.raises(ParameterError, match="cost more with any noise"):
+            calibrate(Narrow(most=most), budget, 1000)
 
 
 def test_an_unknown_calibrated_field_and_no_releases_are_refused() -> None:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from discreet.as_published.dp_lusn import dp_lusn
+from discreet.as_published.fast_newman import FastNewman, fast_newman
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.events import NoPromise
 from discreet.graphs import graph_data
-from discreet.mechanisms.graphs.fast_newman import FastNewman, fast_newman
 
 # Florentine families (Padgett and Ansell 1993): marriages among 15 of them
 MARRIAGES = np.array(

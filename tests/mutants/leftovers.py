@@ -8,6 +8,23 @@ ODD = "conformance/test_odd_constructors.py"
 
 MUTANTS = [
     *of(
+        "accounting/calibration",
+        ("noise = max(noise / 2, 1.0)", "raise"),
+        ("        there = min(there, most)\n", ""),
+        tests="accounting/test_calibration.py releases/test_joint_plan.py",
+    ),
+    *of(
+        "questions/recipe",
+        ("if rows.shape[1] != size:", "if False:"),
+        tests="questions/test_recipe.py",
+    ),
+    *of(
+        "questions/gradients/gradients",
+        ("-math.isqrt(squared), math.isqrt(squared), out", "-2 * math.isqrt(squared), math.isqrt(squared), out"),
+        ("found += z @ r.T", "found = z @ r.T"),
+        tests="questions/gradients/test_gradients.py",
+    ),
+    *of(
         "core/parameters",
         ("        check_constructor(cls, given, named)\n        return super()", "        return super()"),
         ('if "__dataclass_fields__" in vars(kind):', "if False:"),

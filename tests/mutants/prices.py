@@ -123,6 +123,15 @@ MUTANTS = [
         ("step * int(self.max_iter)", "step * 1"),
     ),
     *of(
+        "as_published/published_nb",
+        (
+            "calibrate(Laplace(), Budget(task.budget.epsilon))",
+            "calibrate(Laplace(), Budget(1.5 * task.budget.epsilon))",
+        ),
+        ("        return 0.0", "        return super()._stddev(task, question, noise)"),
+        ("math.sqrt(len(task.features)) if self", "0.1 if self"),
+    ),
+    *of(
         "as_published/dp_lusn",
         ("graph.permit(detection.event, name, waiver=waiver)", 'graph.permit(detection.event, name, waiver="none")'),
     ),

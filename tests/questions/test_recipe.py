@@ -178,6 +178,18 @@ def test_a_fused_sum_that_is_not_that_of_its_clipped_rows_is_refused() -> None:
             fused(SCHEMA, factor, size)
 
 
+@recipe("tests.questions.test_recipe:declared")
+def declared(schema: Schema, width: int) -> BoundedSum:
+    return BoundedSum(lambda records: records[:, [0, 0]], Bound("l1", 1.0), ("x",), width=width)
+
+
+def test_a_question_that_says_wrongly_how_many_numbers_it_has_is_refused() -> None:
+    assert declared(SCHEMA, 2).size == 2
+    for width in (1, 3):
+        with pytest.raises(ParameterError, match="2 numbers"):
+            declared(SCHEMA, width)
+
+
 def test_an_answer_has_no_more_numbers_than_anybody_can_hold() -> None:
     for size in (0, 2**24 + 1):
         with pytest.raises(ParameterError, match="numbers"):

@@ -13,6 +13,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
+from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.columns.total import count_of
 from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.releases.joint_plan import JointPlan, Stage, priced, staged, vector_noise
@@ -78,3 +79,14 @@ def test_releases_of_one_stage_share_its_part() -> None:
     assert [one.multiplier / plan.mechanisms[-1].multiplier for one in plan.mechanisms] == pytest.approx([2] * 4 + [1])
     assert len(plan.spreads) == 2
     assert plan.spreads[0].stddev == pytest.approx(2 * plan.spreads[1].stddev, rel=0.1)
+
+
+@pytest.mark.parametrize("epsilon", [0.03, 1e-6])
+def test_parts_with_much_noise_of_two_kinds_are_calibrated(epsilon: float) -> None:
+    """A share of a millionth: a billion times that noise, which is tried first, is more than any mechanism takes."""
+    budget = Budget(epsilon, 1e-9)
+    data = PrivateData.of(np.zeros((5, 4)), SCHEMA, budget)
+    stages = (Stage(count_of(SCHEMA, "x0"), 1e-6), Stage(column_moments_of(SCHEMA, SCHEMA.features), 1.0, 3))
+    plan = staged(data, stages, budget)
+    assert {type(one) for one in plan.mechanisms} == {Laplace, Gaussian}
+    assert 0.99e-9 < delta(plan.event, epsilon) <= 1e-9

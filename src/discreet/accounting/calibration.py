@@ -137,16 +137,35 @@ class _Search:
         for candidate in self.closed_forms():
             if self.fits(candidate) and not self.fits(candidate * (1 - TOLERANCE)):
                 return candidate
-        if self.ratio(FARTHEST, ROUGH) > 0:
+        farthest = self.farthest()
+        if self.ratio(farthest, ROUGH) > 0:
             raise self.infeasible()
-        start = _crossing(lambda log: self.ratio(math.exp(log), ROUGH), _Crossing(0.0, -1.5), 1e-3)
-        end = _crossing(lambda log: self.ratio(math.exp(log), ACCURACY), start, TOLERANCE / 4)
-        noise, more = math.exp(end.at), TOLERANCE / 4
+        most = math.log(farthest)
+        start = _crossing(lambda log: self.ratio(math.exp(log), ROUGH), _Crossing(0.0, -1.5), 1e-3, most)
+        end = _crossing(lambda log: self.ratio(math.exp(log), ACCURACY), start, TOLERANCE / 4, most)
+        noise, more = min(math.exp(end.at), farthest), TOLERANCE / 4
         for _ in range(DOUBLINGS):
             if self.fits(noise):
                 return noise
-            noise, more = noise * (1 + more), 2 * more
+            if noise == farthest:
+                break
+            noise, more = min(noise * (1 + more), farthest), 2 * more
         raise self.infeasible()
+
+    def farthest(self) -> float:
+        """The most noise that is tried: up to a factor of two, what the mechanism takes.
+
+        Parts of a plan that have much noise already cannot have that many times more.
+        """
+        noise = FARTHEST
+        while noise > 1:
+            try:
+                self.event(noise)
+            except ParameterError:
+                noise = max(noise / 2, 1.0)
+            else:
+                break
+        return noise
 
     def closed_forms(self) -> list[float]:
         """Gaussian noise, one Laplace release, and noise whose pure epsilon is proportional to 1 / noise.
@@ -185,9 +204,9 @@ class _Crossing:
     slope: float
 
 
-def _crossing(value: Callable[[float], float], start: _Crossing, tolerance: float) -> _Crossing:
-    """Follow secants, held inside a bracket, to a place where the function is between -tolerance and 0."""
-    low, high, here, slope = -math.inf, math.inf, start.at, start.slope
+def _crossing(value: Callable[[float], float], start: _Crossing, tolerance: float, most: float) -> _Crossing:
+    """Follow secants, held inside a bracket, to a place up to `most` where the function is between -tolerance and 0."""
+    low, high, here, slope = -math.inf, math.inf, min(start.at, most), start.slope
     now = value(here)
     for _ in range(SECANTS):
         if -tolerance < now <= 0 or high - low < tolerance:
@@ -196,6 +215,9 @@ def _crossing(value: Callable[[float], float], start: _Crossing, tolerance: floa
         there = here + min(max(-(now + tolerance / 2) / slope, -1.5), 1.5)
         if not low < there < high or min(there - low, high - there) < 0.01 * (high - low):
             there = (low + high) / 2 if high - low < math.inf else there
+        there = min(there, most)
+        if there == here:
+            break
         after = value(there)
         secant = (after - now) / (there - here)
         slope = min(max(secant, -20.0), -0.1) if math.isfinite(secant) else slope

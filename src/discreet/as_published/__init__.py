@@ -1,6 +1,7 @@
 """As published, to compare with: baselines and prices of papers, which promise nothing, and methods that learn less.
 
-No account pays by what is here, except by a waiver of its owner; `DPEM` alone is repaired, and private.
+No account pays by what is here, except by a waiver of its owner; `DPEM` and `PublishedNB` alone are repaired, and
+private.
 """
 
 import lazy_loader

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.as_published.fast_newman import FastNewman
 from discreet.core.checks import check_positive, check_seed
 from discreet.core.grid import Steps
 from discreet.graphs.asking import of_a_graph, whole_graph
 from discreet.graphs.publishing.publish_network import drawn_network
 from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.graphs.fast_newman import FastNewman
 from discreet.questions.graphs.edge_sums import community_edges_of
 from discreet.questions.graphs.graph_statistic import ENDS, WholeGraph
 from discreet.trust.private_graph import PrivateGraph

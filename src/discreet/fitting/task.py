@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Task:
     transformed: Schema | None = None
     others: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """What is public about the records."""
         return self.data.schema if self.transformed is None else self.transformed
@@ -68,7 +69,7 @@ class Task:
         if size is not None and size < least:
             raise ParameterError(asked, f"there are {size} records, and it takes {least}", "Ask for less.")
 
-    @property
+    @cached_property
     def classes(self) -> int:
         """How many classes the target has."""
         return len(self.schema.category(str(self.target)).values)

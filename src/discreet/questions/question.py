@@ -145,6 +145,8 @@ class BoundedSum:
     tally : Tally, optional
         Public. The same sum once more, as formulas, for engines that add up where the records are. Must equal the sum
         of the clipped, cut rows of `of` to the last step, for values inside the schema's bounds.
+    width : int, optional
+        Public. How many numbers the sum has, where that is known; where not, `of` is asked about no records at all.
 
     Examples
     --------
@@ -162,6 +164,7 @@ class BoundedSum:
     raw: bool = False
     recipe: Recipe | None = None
     tally: Tally | None = None
+    width: int | None = None
 
     def __post_init__(self) -> None:
         if self.grid is None:
@@ -176,7 +179,7 @@ class BoundedSum:
     @cached_property
     def size(self) -> int:
         """How many numbers the sum has."""
-        return int(self.of(np.empty((0, len(self.columns)))).shape[1])
+        return int(self.of(np.empty((0, len(self.columns)))).shape[1]) if self.width is None else self.width
 
     def answer(self, view: View, sample: SecretSample | None = None) -> Answer:
         """The exact sum, over all records or a fresh sample of the units, and how far one of these can move it."""

@@ -29,6 +29,7 @@ P = ParamSpec("P")
 Builder = Callable[Concatenate[Schema, P], BoundedSum]
 FEW, SMALL = 64, 2**13  # questions that are kept to be asked again, and how many numbers such a one has at most
 PLAIN = (str, int, float, bool, NoneType)  # parameters that are told apart by how they are written
+KINDS = frozenset(PLAIN)
 RECIPES: dict[str, Any] = {}
 """The recipes that have been loaded so far, by name."""
 
@@ -101,24 +102,12 @@ class Recipe:
 
     def written(self) -> str:
         """The recipe as JSON, in one way only."""
-        values = _plain([*self.parameters.values()])
-        document = {"name": self.name, "parameters": dict(zip(self.parameters, values, strict=True))}
-        try:
-            return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        except (TypeError, ValueError) as why:
-            raise ParameterError(f"recipe {self.name}", f"a parameter cannot be written ({why})", FORMS) from why
+        return _written(self.name, dict(self.parameters))
 
     @classmethod
     def read(cls, text: str) -> Recipe:
         """The recipe that was written; anything else is refused."""
-        try:
-            document = json.loads(text, parse_constant=_refused)
-            name, parameters = document["name"], document["parameters"]
-            if not isinstance(name, str) or not isinstance(parameters, dict) or len(document) != 2:
-                raise ValueError("its fields are not a name and parameters")
-            return cls(name, dict(zip(parameters, _rich([*parameters.values()]), strict=True)))
-        except (ValueError, TypeError, KeyError, RecursionError) as why:
-            raise ParameterError("read a recipe", f"it is not one ({why})", "Send what `written` gives.") from why
+        return cls(*_read(text))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -139,13 +128,33 @@ class Recipe:
 FORMS = "Give finite numbers, texts, truth values, None, arrays of float64, or lists of these."
 
 
+def _written(name: str, parameters: dict[str, Any]) -> str:
+    document = {"name": name, "parameters": parameters}
+    try:
+        return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain)
+    except (TypeError, ValueError) as why:
+        raise ParameterError(f"recipe {name}", f"a parameter cannot be written ({why})", FORMS) from why
+
+
 def _plain(value: Any) -> Any:
+    """What JSON has no form for: arrays, and single numbers of numpy."""
     if isinstance(value, np.ndarray):
         array = np.ascontiguousarray(value, dtype="<f8")
         return {"shape": list(array.shape), "float64": base64.b64encode(array.tobytes()).decode()}
-    if isinstance(value, list | tuple):
-        return [one if type(one) in PLAIN else _plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"it is of the kind {type(value).__name__}")
+
+
+def _read(text: str) -> tuple[str, dict[str, Any]]:
+    try:
+        document = json.loads(text, parse_constant=_refused)
+        name, parameters = document["name"], document["parameters"]
+        if not isinstance(name, str) or not isinstance(parameters, dict) or len(document) != 2:
+            raise ValueError("its fields are not a name and parameters")
+        return name, dict(zip(parameters, _rich([*parameters.values()]), strict=True))
+    except (ValueError, TypeError, KeyError, RecursionError) as why:
+        raise ParameterError("read a recipe", f"it is not one ({why})", "Send what `written` gives.") from why
 
 
 def _rich(value: Any) -> Any:
@@ -153,6 +162,8 @@ def _rich(value: Any) -> Any:
         numbers = np.frombuffer(base64.b64decode(value["float64"], validate=True), dtype="<f8")
         return numbers.astype(np.float64).reshape(value["shape"])
     if isinstance(value, list):
+        if KINDS.issuperset(map(type, value)):
+            return tuple(value)
         return tuple([one if type(one) in PLAIN else _rich(one) for one in value])
     return value
 
@@ -205,8 +216,8 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
             bound = signature.bind(*given, **named)
             bound.apply_defaults()
             schema, *_ = bound.args
-            given_back = Recipe.read(Recipe(name, dict(list(bound.arguments.items())[1:])).written())
-            written = Recipe(name, fitted(f"recipe {name}", readings, given_back.parameters))
+            _, given_back = _read(_written(name, dict(list(bound.arguments.items())[1:])))
+            written = Recipe(name, fitted(f"recipe {name}", readings, given_back))
             question = dataclasses.replace(build(schema, **written.parameters), recipe=written)  # type: ignore[call-arg]
             check_question(question, schema)
             return question
@@ -224,7 +235,7 @@ def _place(build: Callable[..., Any]) -> str:
 
 
 def check_question(question: BoundedSum, schema: Schema) -> None:
-    """Refuse a question whose answer would be too large to hold, or whose fused sum is not the sum of its rows.
+    """Refuse a question whose answer would be too large, or whose fused sum or width is not that of its rows.
 
     A fused sum is not clipped row by row. So it is tried on records that the schema alone decides: both ends and the
     middle of all columns, and missing values.
@@ -238,14 +249,19 @@ def check_question(question: BoundedSum, schema: Schema) -> None:
             f"{question.grid.step:g}",
             f"Ask for 1 to {MOST_NUMBERS} numbers, and less than 2**52 steps.",
         )
+    if question.total is None and question.width is None:
+        return
     records = public_records(schema, columns)[: max(1, TRIED // size)]
-    if question.total is not None and not np.array_equal(question.total(records), question.steps(records).sum(axis=0)):
+    rows = question.steps(records)
+    if rows.shape[1] != size:
+        raise ParameterError(asked, f"its rows have {rows.shape[1]} numbers, and it says {size}", "Leave `width` out.")
+    if question.total is not None and not np.array_equal(question.total(records), rows.sum(axis=0)):
         raise ParameterError(asked, "its fused sum is not that of its rows", "Correct it, or leave it out.")
 
 
 def public_records(schema: Schema, columns: Iterable[str]) -> Array:
     """Records that are known without the data: upper ends, middles, lower ends, both ends in turn, missing values."""
-    return _public_records(tuple([schema.columns[name] for name in columns])).copy()
+    return _public_records(tuple(map(schema.columns.__getitem__, columns))).copy()
 
 
 @functools.lru_cache(maxsize=FEW)

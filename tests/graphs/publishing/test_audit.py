@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.as_published.fast_newman import fast_newman
 from discreet.audit.trial import Verdict, judged
 from discreet.core.answer import Answer, GraphAnswer
 from discreet.core.bits import Bits
@@ -21,7 +22,6 @@ from discreet.graphs import graph_data
 from discreet.graphs.publishing import publish_network as publishing
 from discreet.graphs.publishing.published_network import PublishedNetwork
 from discreet.mechanisms.additive.laplace import DiscreteLaplace
-from discreet.mechanisms.graphs.fast_newman import fast_newman
 from discreet.noise.system_bits import system_bits
 from tests.graphs.small_graphs import pairs
 from tests.mechanisms.graphs.test_placed_groups import LooksTwice, together

@@ -49,19 +49,11 @@ def test_it_is_close_to_the_exact_one(price: float) -> None:
     assert model.score(X, y) > exact.score(X, y) - 0.01
 
 
-def test_the_published_method_is_right_where_epsilon_is_large() -> None:
-    X, y = people()
-    model = GaussianNB(method="published", **FIELDS, epsilon=50.0).fit(X, y)
-    np.testing.assert_allclose(model.theta_, Exact().fit(X, y).theta_, atol=0.05)
-
-
 def test_the_fit_costs_what_it_says() -> None:
     X, y = people(10)
     assert delta(GaussianNB(**FIELDS, epsilon=0.5).fit(X, y).event_, 0.5) <= 1e-6
-    pure: list[dict[str, Any]] = [{"delta": 0.0}, {"method": "published"}]
-    for fields in pure:
-        model = GaussianNB(**FIELDS, epsilon=0.5, **fields).fit(X, y)
-        assert pure_epsilon(model.event_) == pytest.approx(0.5)
+    model = GaussianNB(**FIELDS, epsilon=0.5, delta=0.0).fit(X, y)
+    assert pure_epsilon(model.event_) == pytest.approx(0.5)
 
 
 def test_the_audit_does_not_refute_its_sums_and_would_see_two_thirds_of_the_noise() -> None:
@@ -149,7 +141,6 @@ def test_a_missing_value_says_nothing() -> None:
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     X, y = people(10)
     for fields in (
-        {"method": "other"},
         {"radius": 0.0},
         {"epsilon": 0.0},
         {"max_features": 0},

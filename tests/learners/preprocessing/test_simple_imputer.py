@@ -68,6 +68,13 @@ def test_only_what_is_missing_is_replaced_and_marked() -> None:
     assert model.receipt_.epsilon == 0.0
 
 
+def test_the_mean_of_no_records_is_near_the_middle() -> None:
+    """Noise over noise would be at one of the bounds in half of the columns."""
+    found = SimpleImputer(bounds=(-1, 1), epsilon=1.0).fit(np.full((5, 60), np.nan)).statistics_
+    assert np.median(np.abs(found)) < 0.45
+    assert np.abs(found).max() > 0
+
+
 def test_it_stays_between_the_bounds_whatever_the_noise() -> None:
     for strategy in ("mean", "median", "most_frequent"):
         for seed in range(20):

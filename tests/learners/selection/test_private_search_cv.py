@@ -196,13 +196,15 @@ def test_scores_follow_from_counts_and_noise_alone_wins_no_search() -> None:
         assert SCORES[name].of(ScoreTable(counts, cells, spread)) == pytest.approx(value)
     few = ScoreTable(np.array([[900.0, 20.0], [-1.0, 3.0]]), cells, spread)
     assert SCORES["f1"].of(few) < 0.3
+    none = ScoreTable(np.array([[900.0, 1.0], [-1.0, 3.0]]), cells, spread)  # all but 900 records may be noise
+    assert SCORES["f1"].of(none) == pytest.approx(6 / (8 * spread.stddev))
     assert SCORES["balanced_accuracy"].of(few) < 0.8
     assert abs(SCORES["roc_auc"].of(few) - 0.5) < 0.3
 
 
 def test_a_score_of_two_classes_or_of_none_is_refused_before_anything_is_spent() -> None:
     X, _ = people(10)
-    three = PrivateSearchCV(GaussianNB(), GRID, bounds=(-1, 1), classes=[0, 1, 2])
+    three = PrivateSearchCV(GaussianNB(), GRID, release_after=0.0, bounds=(-1, 1), classes=[0, 1, 2])
     for scoring in ("roc_auc", "f1", "r2", "loss"):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             three.set_params(scoring=scoring).fit(X, np.zeros(10))

@@ -96,21 +96,32 @@ def test_what_trees_split_comes_from_the_random_state_alone_and_where_from_it_an
     np.testing.assert_array_equal(few[0], few[1])
 
 
+def sums(price: float) -> list[SumPlan | None]:
+    """What a fit asks: the cells of the columns, the counts of the leaves, the scores."""
+    model = RandomForestClassifier(4, max_depth=1, **FIELDS, epsilon=3.0, delta=price)
+    task = model._task(np.zeros((1, 1)), np.array(["in"]), Budget(3.0, price))
+    plan = model.plan(task)
+    assert isinstance(plan, StagedForest)
+    own = plan.counts
+    leaves = SumPlan(sample_question(task, own.trees, own.depth, own.norm), own.spread)
+    return [plan.cells, leaves, plan.scores]
+
+
+def audit(asked: SumPlan | None) -> None:
+    assert asked is not None
+    axes = ((-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
+    check_sum(asked, worst(asked.question, *axes[: len(asked.question.columns)]))
+
+
 def test_the_audit_does_not_refute_its_sum_and_would_see_two_thirds_of_the_noise() -> None:
-    for price in (1e-6, 0.0):
-        model = RandomForestClassifier(4, max_depth=1, **FIELDS, epsilon=3.0, delta=price)
-        task = model._task(np.zeros((1, 1)), np.array(["in"]), Budget(3.0, price))
-        plan = model.plan(task)
-        assert isinstance(plan, StagedForest)
-        own = plan.counts
-        for asked in (
-            plan.cells,
-            SumPlan(sample_question(task, own.trees, own.depth, own.norm), own.spread),
-            plan.scores,
-        ):
-            assert asked is not None
-            axes = ((-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
-            check_sum(asked, worst(asked.question, *axes[: len(asked.question.columns)]))
+    for asked in (*sums(1e-6), *sums(0.0)[1:]):
+        audit(asked)
+
+
+@pytest.mark.slow
+def test_nor_does_it_refute_cells_without_a_delta() -> None:
+    """A thousand numbers of discrete noise, many times."""
+    audit(sums(0.0)[0])
 
 
 def test_a_few_trees_that_are_chosen_are_better_for_a_few_records() -> None:

@@ -26,6 +26,7 @@ TRIALS = {
         forged=[
             {"functions": FUNCTIONS[:5]},
             {"functions": FUNCTIONS * 1e9},
+            {"functions": -1e9 * np.abs(FUNCTIONS)},
             {"functions": FUNCTIONS * np.nan},
             {"starts": STARTS[:, ::-1]},
             {"starts": STARTS * 2},

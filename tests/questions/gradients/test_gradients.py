@@ -15,6 +15,7 @@ from discreet.questions.gradients.gradients import (
     weighted_softmax_gradients_of,
 )
 from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Schema
 from tests.questions.trial import SCHEMA, Trial, X, summed
 
 MATRIX = np.array([[0.5, 0.25, 0.0], [-0.125, 0.5, 0.75]])
@@ -96,6 +97,32 @@ def test_weighted_residuals_are_those_of_the_record_itself_and_its_pull_is_shrun
         shrunk = r * np.minimum(residual / np.linalg.norm(r, axis=1, keepdims=True), 1.0) * WEIGHTS[kinds][:, None]
         found = summed(weighted(residual, 4.0), np.vstack([records, missing]))
         np.testing.assert_allclose(found.reshape(2, 2), (s * z).T @ shrunk @ contrasts(3).T, atol=0.05)
+
+
+def test_of_two_classes_a_residual_is_cut_at_the_length_itself() -> None:
+    """One contrast is left of it: no step is lost to rounding, whichever class the record is of."""
+    schema = Schema({**SCHEMA.columns, "flag": Category(["no", "yes"])})
+    ends = np.array(np.meshgrid([-10.0, 110.0], [0.0, 1.0], [0.0, 1.0])).reshape(3, -1).T
+
+    def found(residual: float) -> Array:
+        steep = 64 * COEFFICIENTS[:2]
+        asked = weighted_softmax_gradients_of(schema, ("x", "y"), "flag", MATRIX, steep, residual, np.ones(2))
+        return np.asarray(np.linalg.norm(asked.of(ends), axis=1))
+
+    whole = 2.0 * np.floor(np.sqrt(0.5) * 2**15)  # steps of the longest residual
+    for length in (0.5, 0.3, 1.0):
+        for target in (0.0, 1.0):
+            wrong = (found(2.0) > 0) & (ends[:, 2] == target)  # the other class has the higher score
+            left = (found(length)[wrong] / found(2.0)[wrong]).min()
+            np.testing.assert_allclose(left, np.floor(length * 2**15) / whole, rtol=2.0**-40)
+
+
+def test_the_sum_of_many_slices_is_that_of_all_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    question, records = weighted(1.25, 1.0), some_records()
+    assert question.total is not None
+    monkeypatch.setattr(gradients, "SLICE", 16)
+    np.testing.assert_array_equal(question.total(records), question.steps(records).sum(axis=0))
+    assert not question.total(records[:0]).any()
 
 
 def longest(question: BoundedSum) -> float:

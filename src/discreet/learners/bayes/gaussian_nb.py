@@ -9,16 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
-from discreet.core.budget import Budget
-from discreet.core.checks import check_one_of, check_whole
+from discreet.core.checks import check_whole
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.mechanism import Noise
 from discreet.fitting.task import Task
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of
 from discreet.learners.bayes.shrunk_moments import BoxLaw, NoisyMoments
-from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.columns.box import GUESS
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.class_moments import class_moments_of, record_lengths_of
@@ -123,15 +121,6 @@ def lengths_first(task: Task, n: int) -> MomentsPlan | None:
     return MomentsPlan(task.features, radius, longer, noise < CALM, whole.norm, moments, lengths, plan.event)
 
 
-def published_plan(task: Task, radius: float | None) -> MomentsPlan:
-    """An equal share of epsilon for each statistic: Laplace noise in l1."""
-    radius = math.sqrt(len(task.features)) if radius is None else radius
-    question, noise = moments_of(task, task.features, radius, "l1"), calibrate(Laplace(), Budget(task.budget.epsilon))
-    return MomentsPlan(
-        task.features, radius, radius, False, "l1", spread(task.data, question, noise), None, noise.event
-    )
-
-
 class GaussianNB(NaiveBayes):
     """Gaussian naive Bayes: the counts, means and variances of all classes from one bounded sum.
 
@@ -142,9 +131,6 @@ class GaussianNB(NaiveBayes):
 
     Parameters
     ----------
-    method : {"joint", "published"}
-        Public. "published" adds independent Laplace noise to each attribute's statistics with an equal share of the
-        budget, and estimates from these alone; it is here for comparison and pays no delta.
     radius : float, optional
         Public. The length that a scaled record is shrunk to, here and in predictions; sqrt(n_features) shrinks nothing.
         Where none is given, it is sqrt(0.1 n_features), since the noise grows with it; but where the noise is small, a
@@ -176,9 +162,8 @@ class GaussianNB(NaiveBayes):
     ---------
     `event_`: one release of one bounded sum, or of two, for the neighbors and the unit of the data set; add or remove
     one record for arrays. Released: `theta_`, `var_`, `class_prior_` and `radius_`, post-processing of them. The sums
-    are those of `class_moments`, and of `record_lengths` before it. The published method is that of Vaidya, Shafiq,
-    Basu and Hong 2013 with noise on sums, since the number of records of a class is secret: the means that they divide
-    by it have no smaller sensitivity.
+    are those of `class_moments`, and of `record_lengths` before it. `as_published.PublishedNB` is the
+    method of Vaidya, Shafiq, Basu and Hong 2013.
 
     Examples
     --------
@@ -195,7 +180,6 @@ class GaussianNB(NaiveBayes):
     def __init__(
         self,
         *,
-        method: str = "joint",
         radius: float | None = None,
         max_features: int | None = None,
         expected_size: int = GUESS,
@@ -206,7 +190,6 @@ class GaussianNB(NaiveBayes):
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
-        self.method = method
         self.radius = radius
         self.max_features = max_features
         self.expected_size = expected_size
@@ -215,7 +198,6 @@ class GaussianNB(NaiveBayes):
         self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:
-        check_one_of(self.purpose, "method", self.method, ("joint", "published"))
         for name in ("max_features", "expected_size"):
             if getattr(self, name) is not None:
                 check_whole(self.purpose, name, getattr(self, name))
@@ -228,8 +210,6 @@ class GaussianNB(NaiveBayes):
         of m features 1 / (1 + (s / (n TYPICAL))^2) of what it says, their sum is to be maximal.
         """
         d, n = len(task.features), task.data.public_size or self.expected_size
-        if self.method == "published":
-            return published_plan(task, self.radius)
         if self.max_features is not None:
             return joint_plan(task, self._chosen(task, min(int(self.max_features), d)), self.radius)
         if self.radius is None and (plan := lengths_first(task, n)) is not None:
@@ -245,7 +225,7 @@ class GaussianNB(NaiveBayes):
             radius = plan.radius_of(permit.ask(lengths_of(task), plan.lengths.noise))
         question, noise = plan.question(task, radius), plan.moments.noise
         sums = permit.ask(question, noise).reshape(-1, 1 + 2 * d)
-        stddev = 0.0 if self.method == "published" else spread(task.data, question, noise).stddev
+        stddev = self._stddev(task, question, noise)
         weight = Coordinates.of(task.schema, plan.features, radius).weight
         n = counts_of(sums[:, :1] / weight, stddev / weight, task.data.public_size)
         first, second = sums[:, 1 : d + 1] / n, sums[:, d + 1 :] / (SQUARE * n) + 1 / 3
@@ -275,6 +255,10 @@ class GaussianNB(NaiveBayes):
         law = BoxLaw.of((self.theta_ - self.middle_) / self.half_, self.var_ / self.half_**2)
         joint = z @ law.slope.T + np.square(z) @ law.curve.T - known @ law.log_total.T
         return np.asarray(np.log(self.class_prior_) + joint)
+
+    def _stddev(self, task: Task, question: BoundedSum, noise: Noise) -> float:
+        """Of the noise that means and variances are shrunk by."""
+        return spread(task.data, question, noise).stddev
 
     def _chosen(self, task: Task, m: int) -> tuple[str, ...]:
         places = check_random_state(self.random_state).permutation(len(task.features))[:m]

@@ -15,7 +15,7 @@ from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.coordinates import CELLS, shrink
-from discreet.questions.vectors.mapped_coordinates import MAPS, ONE, MappedCoordinates, check_map
+from discreet.questions.vectors.mapped_coordinates import MAPS, ONE, MappedCoordinates, checked_map
 from discreet.schema.schema import Schema
 
 SLICE = 2**17  # coordinates at a time, which stay in the cache
@@ -34,8 +34,8 @@ Pulls = Callable[[Array], tuple[Array, Array]]
 """Records in; features and residuals out, of each record in a column of whole steps: all of it exact."""
 
 
-def gradients_of(pulls: Pulls, size: int, longest: float, columns: tuple[str, ...]) -> BoundedSum:
-    """The sum of z r', row by row, where z are `size` features of length 1 at most and r residuals.
+def gradients_of(pulls: Pulls, size: int, scores: int, longest: float, columns: tuple[str, ...]) -> BoundedSum:
+    """The sum of z r', row by row, where z are `size` features of length 1 at most and r residuals of `scores`.
 
     Features, coefficients and residuals are whole steps: scores and sums are exact, in whatever order they are added.
     Beyond 2**22 records in a batch they may not be.
@@ -43,14 +43,18 @@ def gradients_of(pulls: Pulls, size: int, longest: float, columns: tuple[str, ..
 
     def of(records: Array) -> Array:
         z, r = pulls(records)
-        return GRADIENTS.values((z.T[:, :, None] * r.T[:, None, :]).reshape(len(records), size * len(r)))
+        return GRADIENTS.values((z.T[:, :, None] * r.T[:, None, :]).reshape(len(records), size * scores))
 
     def total(records: Array) -> Array:
         rows = max(SLICE // size, 1)
-        parts = [pulls(records[start : start + rows]) for start in range(0, max(len(records), 1), rows)]
-        return np.asarray(np.sum([z @ r.T for z, r in parts], axis=0).ravel())
+        found = np.zeros((size, scores))
+        for start in range(0, len(records), rows):
+            z, r = pulls(records[start : start + rows])
+            found += z @ r.T
+        return found.ravel()
 
-    return BoundedSum(of, Bound("l2", longest * (1 + 2.0**-30)), columns, GRADIENTS, total)
+    bound = Bound("l2", longest * (1 + 2.0**-30))
+    return BoundedSum(of, bound, columns, GRADIENTS, total, width=size * scores)
 
 
 def shrunk_pulls(features: MappedCoordinates, coefficients: Array, residuals: Residuals, longest: float) -> Pulls:
@@ -60,7 +64,7 @@ def shrunk_pulls(features: MappedCoordinates, coefficients: Array, residuals: Re
     def pulls(records: Array) -> tuple[Array, Array]:
         z = features.steps(records[:, :-1], np.empty((features.size, len(records))))
         r = residuals(np.matmul(inner, z) * SCORES, records[:, -1])
-        shrink(r, squared)
+        _shorten(r, squared)
         return z[1:], r
 
     return pulls
@@ -80,7 +84,7 @@ def weighted_pulls(
         z = features.unshrunk(records[:, :-1], np.empty((features.size, len(records))))
         targets = records[:, -1]
         r = residuals(np.matmul(inner, z) * SCORES, targets)
-        shrink(r, squared)
+        _shorten(r, squared)
         r = np.trunc(r * weights[np.where(np.isnan(targets), 0, targets).astype(np.intp)])
         shrink(z[1:], ONE)
         return z[1:], r
@@ -90,14 +94,22 @@ def weighted_pulls(
 
 def _scoring(features: MappedCoordinates, coefficients: Array) -> Array:
     """What makes scores of coordinates, of which the first, a constant, is of no use."""
-    check_map("gradients", "coefficients", coefficients, features.size - 1)
-    return np.concatenate([np.zeros((len(coefficients), 1)), MAPS.cut(coefficients)], axis=1)
+    inner = checked_map("gradients", "coefficients", coefficients, features.size - 1)
+    return np.concatenate([np.zeros((len(inner), 1)), inner], axis=1)
 
 
 def _squared(longest: float) -> int:
     """The square of a length of residuals, in squared steps."""
     check_positive("gradients", "residual", longest, 2.0**-6, 2.0**6)
     return math.floor(math.ldexp(longest * longest, 2 * CELLS))
+
+
+def _shorten(residuals: Array, squared: int) -> None:
+    """Shrink each column of residuals in place to a squared length; of one alone, that is a matter of its size."""
+    if len(residuals) == 1:
+        np.clip(residuals, -math.isqrt(squared), math.isqrt(squared), out=residuals)
+    else:
+        shrink(residuals, squared)
 
 
 def check_weights(weights: Array, classes: int) -> None:
@@ -143,7 +155,7 @@ def softmax_gradients_of(
     """
     features, residuals = MappedCoordinates.of(schema, columns, matrix), _softmax(schema, target, coefficients)
     pulls = shrunk_pulls(features, coefficients, residuals, residual)
-    return gradients_of(pulls, len(matrix), residual, (*schema.values(columns), target))
+    return gradients_of(pulls, len(matrix), len(coefficients) - 1, residual, (*schema.values(columns), target))
 
 
 @recipe("weighted_softmax_gradients")
@@ -172,7 +184,7 @@ def weighted_softmax_gradients_of(
     features, residuals = MappedCoordinates.of(schema, columns, matrix), _softmax(schema, target, coefficients)
     check_weights(weights, len(coefficients))
     pulls = weighted_pulls(features, coefficients, residuals, residual, weights)
-    return gradients_of(pulls, len(matrix), residual, (*schema.values(columns), target))
+    return gradients_of(pulls, len(matrix), len(coefficients) - 1, residual, (*schema.values(columns), target))
 
 
 def _softmax(schema: Schema, target: str, coefficients: Array) -> Residuals:

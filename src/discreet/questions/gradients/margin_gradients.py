@@ -57,7 +57,7 @@ def margin_gradients_of(
     """
     features, residuals = MappedCoordinates.of(schema, columns, matrix), _margins(schema, target, coefficients, loss)
     pulls = shrunk_pulls(features, coefficients, residuals, residual)
-    return gradients_of(pulls, len(matrix), residual, (*schema.values(columns), target))
+    return gradients_of(pulls, len(matrix), len(coefficients), residual, (*schema.values(columns), target))
 
 
 @recipe("weighted_margin_gradients")
@@ -83,7 +83,7 @@ def weighted_margin_gradients_of(
     features, residuals = MappedCoordinates.of(schema, columns, matrix), _margins(schema, target, coefficients, loss)
     check_weights(weights, len(schema.category(target).values))
     pulls = weighted_pulls(features, coefficients, residuals, residual, weights)
-    return gradients_of(pulls, len(matrix), residual, (*schema.values(columns), target))
+    return gradients_of(pulls, len(matrix), len(coefficients), residual, (*schema.values(columns), target))
 
 
 def _margins(schema: Schema, target: str, coefficients: Array, loss: Loss) -> Residuals:

@@ -86,8 +86,7 @@ class MappedCoordinates:
     def of(cls, schema: Schema, columns: Sequence[str], matrix: Array) -> MappedCoordinates:
         """The coordinates of these columns by this matrix, whose entries are on the grid `MAPS`."""
         inner = Coordinates.of(schema, columns, math.sqrt(len(columns)))
-        check_map("mapped columns", "matrix", matrix, 1 + len(columns))
-        return cls(inner, MAPS.cut(matrix))
+        return cls(inner, checked_map("mapped columns", "matrix", matrix, 1 + len(columns)))
 
     @property
     def map(self) -> Array:
@@ -158,15 +157,18 @@ class MappedCoordinates:
 
 
 def on_maps(matrix: Array) -> Array:
-    """A public matrix, computed elsewhere, as one that `check_map` accepts: rounded, and no steeper than allowed."""
+    """A public matrix, computed elsewhere, as one that `checked_map` accepts: rounded, and no steeper than allowed."""
     steep = np.abs(matrix).sum(axis=1, keepdims=True)
     return MAPS.values(MAPS.cut(matrix * np.minimum(1.0, STEEPEST / np.maximum(steep, STEEPEST))))
 
 
-def check_map(asked: str, name: str, matrix: Array, width: int) -> None:
-    """Refuse what is not a matrix of so many columns in whole steps, whose products float64 holds without error."""
+def checked_map(asked: str, name: str, matrix: Array, width: int) -> Array:
+    """A matrix in whole steps; refused if it has not so many columns, or float64 could not hold its products."""
     fits = matrix.ndim == 2 and 1 <= len(matrix) <= MOST_COLUMNS and matrix.shape[1] == width
-    if not fits or np.abs(matrix).sum(axis=1).max() > STEEPEST or not np.array_equal(on_maps(matrix), matrix):
+    fits = fits and np.abs(matrix).sum(axis=1).max() <= STEEPEST
+    steps = MAPS.cut(matrix) if fits else matrix
+    if not fits or not np.array_equal(MAPS.values(steps), matrix):
         obstacle = f"the {name} of shape {matrix.shape} is not one of {width} columns in whole steps of {MAPS.step:.2g}"
         remedy = f"Give 1 to {MOST_COLUMNS} rows of entries whose sizes add up to {STEEPEST:g} at most."
         raise ParameterError(asked, obstacle, remedy)
+    return steps
