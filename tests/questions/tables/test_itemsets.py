@@ -1,0 +1,78 @@
+"""Itemsets: which items a record has, which sets there are, and how often each is found."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from discreet.questions.tables.itemsets import NOTHING, Items, itemset_counts_of
+from discreet.schema.schema import Boolean, Category, Number, Schema
+from tests.questions.trial import Trial, summed
+
+TRIALS = {
+    "itemset_counts": Trial(
+        {
+            "columns": ("kind", "two", "x"),
+            "bins": (0, 0, 3),
+            "sets": np.array([[0.0, 3.0, 6.0], [1.0, 4.0, -1.0], [-1.0, -1.0, -1.0], [7.0, -1.0, -1.0]]),
+        },
+        "ae1246797682",
+        forged=[
+            {"sets": np.array([[8.0, 0.0, 0.0]])},
+            {"sets": np.array([[-2.0, 0.0, 0.0]])},
+            {"sets": np.array([[0.5, 0.0, 0.0]])},
+            {"sets": np.empty((0, 3))},
+            {"sets": np.zeros((1, 6))},
+            {"bins": (0, 0, 0)},
+        ],
+    )
+}
+
+SCHEMA = Schema({"tea": Boolean(), "milk": Boolean(), "town": Category(("a", "b", "c")), "age": Number(0, 90)})
+NAMES = tuple(SCHEMA.columns)
+ITEMS = Items.of(SCHEMA, NAMES, 2)
+
+
+def rows(n: int, seed: int = 1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    found = np.column_stack(
+        [rng.integers(0, 2, n), rng.integers(0, 2, n), rng.integers(0, 3, n), rng.uniform(0, 90, n)]
+    )
+    found[rng.random(found.shape) < 0.2] = np.nan
+    return found
+
+
+def test_a_truth_is_one_item_and_a_missing_value_is_none() -> None:
+    assert ITEMS.names == ("tea", "milk", "town=a", "town=b", "town=c", "age=[0, 45)", "age=[45, 90)")
+    present = ITEMS.present(np.array([[0.0, 1.0, 2.0, 45.0], [np.nan] * 4]))
+    assert present.astype(int).tolist() == [[0, 1, 0, 0, 1, 0, 1], [0] * 7]
+
+
+def test_no_set_has_two_items_of_one_column_and_their_number_is_known_before() -> None:
+    for sizes in (range(1, 2), range(2, 3), range(1, 4), range(2, 5)):
+        every = [
+            one
+            for size in sizes
+            for one in combinations(range(7), size)
+            if len({ITEMS.cells[item][0] for item in one}) == size
+        ]
+        listed = [tuple(item for item in one if item != NOTHING) for one in ITEMS.listed(sizes).tolist()]
+        assert sorted(listed) == sorted(every)
+        assert ITEMS.sets(sizes) == len(every)
+
+
+def test_counts_are_those_of_records_that_have_all_items() -> None:
+    for n in (0, 1, 63, 64, 65, 700):
+        records, sets = rows(n), ITEMS.listed(range(1, 4))
+        found = summed(itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), sets.astype(float)), records)
+        present = ITEMS.present(records)
+        exact = [present[:, [item for item in one if item != NOTHING]].all(axis=1).sum() for one in sets.tolist()]
+        assert found.tolist() == exact
+
+
+def test_a_record_adds_one_to_each_set_at_most_and_the_empty_set_is_everybody() -> None:
+    asked = itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), np.array([[NOTHING, NOTHING], [0.0, 1.0]]))
+    assert asked.bound.radius == 1.0
+    assert asked.bound.norm == "linf"
+    assert summed(asked, rows(50))[0] == 50
