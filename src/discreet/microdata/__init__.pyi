@@ -1,4 +1,10 @@
 from .published_table import PublishedTable as PublishedTable
+from .rules.association_rules import AssociationRule as AssociationRule
+from .rules.association_rules import AssociationRules as AssociationRules
+from .rules.association_rules import mine_rules as mine_rules
+from .rules.hide_rules import hide_rules as hide_rules
+from .rules.private_rules import PrivateRules as PrivateRules
+from .rules.private_rules import private_rules as private_rules
 from .synthetic.synthesize import synthesize as synthesize
 from .synthetic.synthetic_table import SyntheticTable as SyntheticTable
 

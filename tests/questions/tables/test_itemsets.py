@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +15,20 @@ from tests.questions.trial import Trial, summed
 TRIALS = {
     "itemset_counts": Trial(
         {
-            "columns": ("kind", "two", "x"),
-            "bins": (0, 0, 3),
-            "sets": np.array([[0.0, 3.0, 6.0], [1.0, 4.0, -1.0], [-1.0, -1.0, -1.0], [7.0, -1.0, -1.0]]),
+            "columns": ("kind", "x"),
+            "bins": (0, 30),
+            "sets": np.array([[0.0, 6.0], [1.0, 12.0], [1.0, -1.0], [-1.0, -1.0]]),
+            "norm": "l1",
         },
-        "ae1246797682",
+        "c61c3c903d28",
         forged=[
-            {"sets": np.array([[8.0, 0.0, 0.0]])},
-            {"sets": np.array([[-2.0, 0.0, 0.0]])},
-            {"sets": np.array([[0.5, 0.0, 0.0]])},
-            {"sets": np.empty((0, 3))},
+            {"sets": np.array([[33.0, 0.0]])},
+            {"sets": np.array([[-2.0, 0.0]])},
+            {"sets": np.array([[0.5, 0.0]])},
+            {"sets": np.empty((0, 2))},
             {"sets": np.zeros((1, 6))},
-            {"bins": (0, 0, 0)},
+            {"bins": (0, 0)},
+            {"norm": "l3"},
         ],
     )
 }
@@ -65,14 +69,34 @@ def test_no_set_has_two_items_of_one_column_and_their_number_is_known_before() -
 def test_counts_are_those_of_records_that_have_all_items() -> None:
     for n in (0, 1, 63, 64, 65, 700):
         records, sets = rows(n), ITEMS.listed(range(1, 4))
-        found = summed(itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), sets.astype(float)), records)
+        found = summed(itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), sets.astype(float), "l2"), records)
         present = ITEMS.present(records)
         exact = [present[:, [item for item in one if item != NOTHING]].all(axis=1).sum() for one in sets.tolist()]
         assert found.tolist() == exact
 
 
-def test_a_record_adds_one_to_each_set_at_most_and_the_empty_set_is_everybody() -> None:
-    asked = itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), np.array([[NOTHING, NOTHING], [0.0, 1.0]]))
-    assert asked.bound.radius == 1.0
-    assert asked.bound.norm == "linf"
+def bound(sets: list[list[float]], norm: Any) -> float:
+    return itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), np.array(sets), norm).bound.radius
+
+
+def test_a_record_is_in_one_set_of_each_choice_of_columns_and_the_bound_is_their_number() -> None:
+    towns = [[2.0, NOTHING], [3.0, NOTHING], [4.0, NOTHING], [0.0, 2.0], [0.0, 3.0], [NOTHING, NOTHING]]
+    assert bound(towns, "l1") == 3
+    assert bound(towns, "l2") >= math.sqrt(3)
+    assert bound(towns, "linf") == 1
+    assert bound([[0.0, 1.0], [0.0, NOTHING], [1.0, NOTHING]], "l1") == 3
+    assert bound([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, NOTHING]], "l1") == 4
+
+
+def test_no_record_adds_more_than_the_bound_whatever_sets_are_asked() -> None:
+    rng = np.random.default_rng(4)
+    every = np.array(list(product((0.0, 1.0, np.nan), (0.0, 1.0), (0.0, 1.0, 2.0, np.nan), (0.0, 90.0, np.nan))))
+    for _ in range(60):
+        sets = rng.integers(NOTHING, 7, (rng.integers(1, 30), 3)).astype(float)
+        asked = itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), sets, "l1")
+        assert asked.of(every).sum(axis=1).max() <= asked.bound.radius
+
+
+def test_the_empty_set_is_everybody() -> None:
+    asked = itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), np.array([[NOTHING, NOTHING], [0.0, 1.0]]), "linf")
     assert summed(asked, rows(50))[0] == 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.bound import Bound
-from discreet.core.checks import check_size
+from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum
@@ -20,7 +21,7 @@ from discreet.schema.schema import Boolean, Schema
 
 ASKED = "itemsets"
 NOTHING = -1  # in the place of an item, in a set of fewer items
-MOST_SETS, MOST_ITEMS, MOST_SIZE = 2**15, 2**12, 5
+MOST_SETS, MOST_ITEMS, MOST_SIZE = 2**16, 2**12, 5
 AT_ONCE = 2**24  # bytes
 Packed = NDArray[np.uint64]
 
@@ -154,8 +155,13 @@ def support_counts(bits: Packed, sets: Steps) -> Steps:
 
 
 @recipe("itemset_counts")
-def itemset_counts_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], sets: Array) -> BoundedSum:
+def itemset_counts_of(
+    schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], sets: Array, norm: Norm
+) -> BoundedSum:
     """How many records have all items of each set: one for each set of which a record has all.
+
+    Of two sets with other items of the same columns a record has one at most: so it is in no more sets than there are
+    choices of columns among them.
 
     Parameters
     ----------
@@ -164,7 +170,10 @@ def itemset_counts_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int,
     sets : array of shape (sets, most items)
         Public. The places of the items of each set among `Items.names`; -1 where there is none. The set of no items is
         that of all records.
+    norm : {"l1", "l2", "linf"}
+        Public. In which what a record adds is bounded.
     """
+    check_one_of(ASKED, "norm", norm, ("l1", "l2", "linf"))
     items = Items.of(schema, columns, bins)
     if sets.ndim != 2 or not 1 <= sets.shape[1] <= MOST_SIZE:
         raise ParameterError(ASKED, f"the shape of the sets is {sets.shape}", f"Give 1 to {MOST_SIZE} items of each.")
@@ -183,4 +192,19 @@ def itemset_counts_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int,
     def total(records: Array) -> Array:
         return support_counts(packed(items.present(records)), places).astype(np.float64)
 
-    return BoundedSum(of, Bound("linf", 1.0, nonnegative=True), columns, Grid(0), total)
+    return BoundedSum(of, _bound(norm, _choices(items, places)), columns, Grid(0), total)
+
+
+def _choices(items: Items, places: Steps) -> int:
+    """How many choices of columns the sets have: of each, a record has one set at most, however often it is listed."""
+    different = np.unique(np.sort(places, axis=1), axis=0, return_counts=True)
+    homes = np.sort(np.append(items.homes, NOTHING)[different[0]], axis=1)
+    _, where = np.unique(homes, axis=0, return_inverse=True)
+    most = np.zeros(where.max() + 1, dtype=np.int64)
+    np.maximum.at(most, where.ravel(), different[1])
+    return int(most.sum())
+
+
+def _bound(norm: Norm, choices: int) -> Bound:
+    radius = {"l1": float(choices), "l2": math.sqrt(choices) * (1 + 2.0**-50), "linf": 1.0}[norm]
+    return Bound(norm, radius, nonnegative=True)
