@@ -16,6 +16,11 @@ from discreet.mechanisms.microdata import strong_rules
 from discreet.microdata.rules.association_rules import AssociationRule, mine_rules
 from discreet.trust.private_data import PrivateData
 
+READ_ELSEWHERE = {"mine_rules": "it reads records as private data do, by the same sources, and is not private"}
+PLAIN = {
+    "AssociationRule": "made plain when it is printed: `test_no_item_rewrites_a_terminal`",
+    "AssociationRules": "made plain when it is printed: `test_no_item_rewrites_a_terminal`",
+}
 SCHEMA = {"tea": bool, "milk": bool, "town": ["Bonn", "Ulm"], "age": (0, 90)}
 ROWS: dict[str, Any] = {
     "tea": [1, 1, 1, 1, 0, 0, 0, None],
@@ -83,3 +88,11 @@ def test_a_rule_is_read_from_text_or_pairs_whatever_the_order_of_its_items() -> 
     for wrong in ("tea", "tea -> ", "-> tea", "tea -> tea", "a -> b -> c", 7, (1, 2), ("a",), ""):
         with pytest.raises(ParameterError):
             AssociationRule.of(wrong)
+
+
+def test_no_item_rewrites_a_terminal() -> None:
+    name = "a\x1b[2J<b>"
+    mined = mine_rules({name: [1, 1], "b": [1, 1]}, bounds={name: bool, "b": bool})
+    assert "\x1b" not in str(mined)
+    assert "\x1b" not in str(mined.rules[0])
+    assert "<b>" not in mined._repr_html_()

@@ -15,6 +15,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
 from discreet.display.notebook import carded
+from discreet.display.plain import plain
 from discreet.mechanisms.microdata.strong_rules import RulePlaces, StrongRules, Thresholds
 from discreet.microdata.own_records import OwnRecords
 from discreet.questions.tables.domain import BINS, Bins
@@ -66,7 +67,7 @@ class AssociationRule:
         return cls(*(_items(part) for part in parts))
 
     def __str__(self) -> str:
-        return f"{', '.join(self.first)} -> {', '.join(self.then)}"
+        return plain(f"{', '.join(self.first)} -> {', '.join(self.then)}")
 
 
 def _items(part: Any) -> tuple[str, ...]:
@@ -95,6 +96,15 @@ class AssociationRules:
         how many times as often the others follow as they occur.
     itemsets : mapping of tuples of str to float
         The frequent itemsets, and their shares.
+
+    Examples
+    --------
+    >>> baskets = {"tea": [1, 1, 1, 0], "milk": [1, 1, 1, 0]}
+    >>> print(mine_rules(baskets, bounds={"tea": bool, "milk": bool}, support=0.5))
+    association rules (NOT PRIVATE): 2
+    first  then  support  confidence     lift
+      tea  milk     0.75           1  1.33333
+     milk   tea     0.75           1  1.33333
     """
 
     schema: Schema = field(repr=False)

@@ -59,6 +59,13 @@ class PrivateRules(Tabular):
         The itemsets that were chosen, with their counts and shares.
     candidates : int
         Public. Among how many itemsets was chosen.
+
+    Examples
+    --------
+    >>> baskets = {"tea": [1] * 700 + [0] * 300, "milk": [1] * 600 + [0] * 400}
+    >>> found = private_rules(baskets, bounds={"tea": bool, "milk": bool}, k=1, epsilon=4.0)
+    >>> list(found.itemsets.labels["itemset"]), [str(rule) for rule in found.rules]
+    (['tea, milk'], ['milk -> tea', 'tea -> milk'])
     """
 
     rules: tuple[AssociationRule, ...]
