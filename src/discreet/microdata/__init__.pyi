@@ -7,5 +7,9 @@ from .rules.private_rules import PrivateRules as PrivateRules
 from .rules.private_rules import private_rules as private_rules
 from .synthetic.synthesize import synthesize as synthesize
 from .synthetic.synthetic_table import SyntheticTable as SyntheticTable
+from .utility.evaluate_table import TableEvaluation as TableEvaluation
+from .utility.evaluate_table import evaluate_table as evaluate_table
+from .utility.utility_report import UtilityReport as UtilityReport
+from .utility.utility_report import utility_report as utility_report
 
 __all__: list[str]
