@@ -30,7 +30,7 @@ def by_definition(present: np.ndarray, thresholds: Thresholds) -> set[tuple[tupl
     share, sure = Fraction(thresholds.support).limit_denominator(10**6), thresholds.ratio
     for whole in chain(*(combinations(range(present.shape[1]), size) for size in range(2, thresholds.size + 1))):
         count = int(present[:, whole].all(axis=1).sum())
-        if count < max(share * n, 1):
+        if count < 1 or count < share * n:
             continue
         for first in chain(*(combinations(whole, size) for size in range(1, len(whole)))):
             if count >= sure * int(present[:, first].all(axis=1).sum()):

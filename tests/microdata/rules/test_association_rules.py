@@ -76,7 +76,7 @@ def test_what_cannot_be_mined_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         mine_rules(ROWS, ["sugar"], bounds=SCHEMA)
     for wrong in ({"support": 0.0}, {"confidence": 2.0}, {"size": 9}, {"support": float("nan")}, {"size": "3"}):
         with pytest.raises(ParameterError):
-            mine_rules(ROWS, bounds=SCHEMA, **wrong)  # type: ignore[arg-type]
+            mine_rules(ROWS, bounds=SCHEMA, **wrong)
     monkeypatch.setattr(strong_rules, "MOST_FOUND", 3)
     with pytest.raises(ParameterError, match=r"more than .* itemsets with a support of 0\.1"):
         mine_rules(ROWS, bounds=SCHEMA)

@@ -78,7 +78,7 @@ def test_what_is_refused_is_refused_before_anything_goes_on_record() -> None:
             hide_rules(data, wrong, rules, waiver="ours")
     for options in ({"method": "best"}, {"margin": -0.1}, {"margin": 0.95}, {"most_changes": -1}, {"margin": np.nan}):
         with pytest.raises(ParameterError):
-            hide_rules(data, ["tea -> milk"], rules, waiver="ours", **options)  # type: ignore[arg-type]
+            hide_rules(data, ["tea -> milk"], rules, waiver="ours", **options)
     with pytest.raises(SchemaError, match="no column 'coffee' to keep"):
         hide_rules(data, ["tea -> milk"], rules, fixed=["coffee"], waiver="ours")
     with pytest.raises(ParameterError, match=r"all items of a rule \(tea, milk\) are fixed"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.utility.evaluate_table import TableEvaluation, evaluate_table
 from discreet.microdata.utility.utility_report import utility_report
 from discreet.noise.deterministic import DeterministicBits
@@ -27,11 +29,21 @@ from tests.microdata.utility.made_tables import PEOPLE, SAME, SCHEMA, people, sh
 from tests.statistics.trial import SCHEMA as COMMON
 from tests.statistics.trial import StatisticTrial, table
 
-RELEASED = table_of(
-    {name: own for name, own in table(200, 7).items() if name != "name"},
-    Schema({name: column for name, column in COMMON.columns.items() if name != "name"}),
+COLUMNS = Schema({name: column for name, column in COMMON.columns.items() if name != "name"})
+
+
+def common(rows: int) -> PublishedTable:
+    return table_of({name: own for name, own in table(rows, 7).items() if name != "name"}, COLUMNS)
+
+
+MISSING = dataclasses.replace(common(9), records=np.full((9, 3), np.nan))
+ENDS = dataclasses.replace(common(9), records=np.tile([[-20.0, 5e-324, 0.0], [20.0, 1.0, 2.0]], (5, 1)))
+TRIAL = StatisticTrial(
+    {"table": common(200)},
+    hostile={"table": [None, {}, "table", common(0)]},
+    extreme={"table": [common(1), MISSING, ENDS]},
+    arrays=False,
 )
-TRIAL = StatisticTrial({"table": RELEASED}, hostile={"table": [None, {}, "table"]}, arrays=False)
 
 
 def evaluated(released: Any, seed: int = 1, price: float = 1.0, delta: float = 0.0, **options: Any) -> TableEvaluation:

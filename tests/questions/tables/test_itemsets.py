@@ -75,7 +75,7 @@ def test_counts_are_those_of_records_that_have_all_items() -> None:
         assert found.tolist() == exact
 
 
-def bound(sets: list[list[float]], norm: Any) -> float:
+def bound(sets: Any, norm: Any) -> float:
     return itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), np.array(sets), norm).bound.radius
 
 

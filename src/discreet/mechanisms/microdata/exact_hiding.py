@@ -6,14 +6,16 @@ linear in these numbers. Menon, Sarkar and Mukherjee 2005 choose records; here i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array, vstack
 
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Steps
 from discreet.mechanisms.microdata.hiding_task import HidingTask, RuleCounts, having
 from discreet.mechanisms.microdata.strong_rules import StrongRules
 from discreet.questions.tables.domain import Mask
@@ -50,7 +52,8 @@ class _Ways:
         sensitive = RuleCounts.of(task.sensitive, present.shape[1]).wholes
         rows = np.flatnonzero(having(present, sensitive).any(axis=1))
         kinds, inverse = np.unique(present[rows], axis=0, return_inverse=True)
-        has, after, kind = having(kinds, sensitive), [np.empty((0, present.shape[1]), dtype=np.bool_)], []
+        has, after = having(kinds, sensitive), [np.empty((0, present.shape[1]), dtype=np.bool_)]
+        kind: list[int] = []
         for place, basket in enumerate(kinds):
             own = sorted({item for rule in np.flatnonzero(has[place]) for item in task.victims[rule]})
             if 2 ** len(own) + len(kind) > MOST_WAYS:
@@ -197,14 +200,16 @@ class _Program:
         return csr_array(wholes), csr_array(firsts), *fixed
 
     def _limit(
-        self, ways: csr_array, signs: dict[str, Array | Steps], low: Array | float, high: Array | float
+        self, ways: csr_array, signs: Mapping[str, ArrayLike], low: ArrayLike, high: ArrayLike
     ) -> LinearConstraint:
         """A row for each rule or kind, with a sign of its own where it has one."""
         sensitive, rules, rows = len(self.task.sensitive), len(self.others.wholes), ways.shape[0]
         parts = [csr_array(ways)]
         for name, size in (("fails", sensitive), ("by support", sensitive), ("lost", rules)):
             parts.append(
-                csr_array(np.diag(signs[name].astype(np.float64))) if name in signs else csr_array((rows, size))
+                csr_array(np.diag(np.asarray(signs[name], dtype=np.float64)))
+                if name in signs
+                else csr_array((rows, size))
             )
         return LinearConstraint(csr_array(vstack([part.T for part in parts]).T), low, high)
 

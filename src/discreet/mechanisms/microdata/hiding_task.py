@@ -104,8 +104,8 @@ def having(present: Mask, sets: Mask) -> Mask:
     array([[1, 1],
            [1, 0]])
     """
-    lacking: Array = (~present).astype(np.float32) @ sets.T.astype(np.float32)
-    return lacking == 0
+    lacking = (~present).astype(np.float32) @ sets.T.astype(np.float32)
+    return np.asarray(lacking == 0)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.utility.common_columns import CommonColumns
 from discreet.questions.columns.total import count_of
+from discreet.questions.question import BoundedQuestion
 from discreet.questions.tables.grouped_distances import GroupedDistances
 from discreet.releases.ask import Subject
 from discreet.releases.columns import Columns, Series
@@ -177,7 +178,8 @@ class _Reading:
 
     @property
     def _spreads(self) -> list[Spread]:
-        asked = [count_of(self.subject.schema, None), self.question] if self.subject.size is None else [self.question]
+        size: list[BoundedQuestion] = [count_of(self.subject.schema, None)] if self.subject.size is None else []
+        asked = [*size, self.question]
         pairs = zip(asked, self.joint.mechanisms, strict=True)
         return [spread(self.subject.data, question, noise) for question, noise in pairs]
 

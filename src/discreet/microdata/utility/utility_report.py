@@ -237,9 +237,9 @@ def utility_report(
 
 def _unread(own: OwnRecords) -> dict[str, str]:
     """The columns of which nothing can be read by the schema of the table, which is not that of the data."""
-    there = (~np.isnan(own.values)).any(axis=0) if len(own.values) else np.ones(len(own.columns), dtype=np.bool_)
     why = "none of its values in the data is one that the table could have"
-    return {name: why for name, one in zip(own.columns, there, strict=True) if not one}
+    columns = zip(own.columns, own.values.T, strict=True)
+    return {name: why for name, values in columns if len(values) and np.isnan(values).all()}
 
 
 def _targets(common: CommonColumns, target: str | Sequence[str] | None) -> tuple[str, ...]:

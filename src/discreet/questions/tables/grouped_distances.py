@@ -66,7 +66,8 @@ class GroupedDistances:
     @cached_property
     def weights(self) -> Array:
         """The sum of the weights of each group: 1, or a little less, since each is cut to the grid."""
-        return np.bincount(self.groups, FINE.values(FINE.cut(self._distances.weights)))
+        each = FINE.values(FINE.cut(self._distances.weights))
+        return np.asarray(np.bincount(self.groups, each), dtype=np.float64)
 
     @property
     def bound(self) -> Bound:
