@@ -7,8 +7,11 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+import pytest
 
+from discreet.core.errors import ParameterError
 from discreet.questions.tables.itemsets import NOTHING, Items, itemset_counts_of
+from discreet.schema.dates import Date
 from discreet.schema.schema import Boolean, Category, Number, Schema
 from tests.questions.trial import Trial, summed
 
@@ -100,3 +103,15 @@ def test_no_record_adds_more_than_the_bound_whatever_sets_are_asked() -> None:
 def test_the_empty_set_is_everybody() -> None:
     asked = itemset_counts_of(SCHEMA, NAMES, (0, 0, 0, 2), np.array([[NOTHING, NOTHING], [0.0, 1.0]]), "linf")
     assert summed(asked, rows(50))[0] == 50
+
+
+def test_cells_are_told_apart_by_name_and_dates_are_dates() -> None:
+    schema = Schema({"near": Number(1e9, 1e9 + 4), "day": Date("2020-01-01", "2020-01-31")})
+    assert Items.of(schema, ("near",), 2).names == (
+        "near=[1000000000.0, 1000000002.0)",
+        "near=[1000000002.0, 1000000004.0)",
+    )
+    assert Items.of(schema, ("day",), 2).names[0].startswith("day=[2020-01-01, 2020-01-16")
+    twice = Schema({"a=b": Boolean(), "a": Category(("b", "c"))})
+    with pytest.raises(ParameterError, match="two of them have the same name"):
+        Items.of(twice, ("a=b", "a"), 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,8 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import Bins, Domain, Mask, place_among
-from discreet.schema.schema import Boolean, Schema
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Boolean, Column, Schema
 
 ASKED = "itemsets"
 NOTHING = -1  # in the place of an item, in a set of fewer items
@@ -59,7 +62,13 @@ class Items:
         """The items of these columns, if they are not too many."""
         domain = Domain.of(schema, columns, bins)
         check_size("items", sum(domain.shape), MOST_ITEMS)
-        return cls(domain, tuple(isinstance(schema.columns[name], Boolean) for name in domain.columns))
+        edges = zip(domain.columns, domain.edges, strict=True)
+        named = {name: texts for name, own in edges if (texts := _cells(schema.columns[name], own))}
+        truths = tuple(isinstance(schema.columns[name], Boolean) for name in domain.columns)
+        made = cls(dataclasses.replace(domain, named=named), truths)
+        if len(set(made.names)) < len(made.names):
+            raise ParameterError("items", "two of them have the same name", "Rename a column, or give fewer bins.")
+        return made
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -87,8 +96,9 @@ class Items:
     def present(self, records: Array) -> Mask:
         """Which items each record has."""
         found = np.zeros((len(records), len(self.cells)), dtype=np.bool_)
+        places = [self._places(records, home) for home in range(len(self.columns))]
         for place, (home, cell) in enumerate(self.cells):
-            found[:, place] = self._places(records, home) == cell
+            found[:, place] = places[home] == cell
         return found
 
     def _places(self, records: Array, home: int) -> Array:
@@ -119,6 +129,16 @@ class Items:
             grown = np.column_stack([grown[old], new])
             found += [padded(grown, sizes.stop - 1)] if size in sizes else []
         return np.concatenate([np.empty((0, sizes.stop - 1), dtype=np.int64), *found])
+
+
+def _cells(column: Column, edges: Array | None) -> tuple[str, ...]:
+    """What the cells of a number are called, where few digits of their edges do not say it; nothing, where they do."""
+    if edges is None:
+        return ()
+    if isinstance(column, Temporal):
+        return tuple(f"[{column.shown(a)}, {column.shown(b)})" for a, b in pairwise(edges.tolist()))
+    short = len({f"{edge:.4g}" for edge in edges.tolist()}) == len(edges)
+    return () if short else tuple(f"[{a!r}, {b!r})" for a, b in pairwise(edges.tolist()))
 
 
 def padded(sets: Steps, size: int) -> Steps:
