@@ -64,7 +64,6 @@ MUTANTS = [
     ),
     *of(
         "microdata/rules/private_rules",
-        ("TopK(CHOICE, count=k), Laplace(1 / (1 - CHOICE))", "TopK(1.0, count=k), Laplace(1.0)"),
         ("self.question(sets, self.norm), noise)", 'self.question(sets, "linf"), noise)'),
         ("if found > MOST_SETS:", "if False:"),
         ("half = self.spread.half_width([1.0, max(high[place], 1e-9)], self.confidence)", "half = self.spread.stddev"),

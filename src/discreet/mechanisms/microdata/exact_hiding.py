@@ -25,7 +25,7 @@ NODES, SECONDS = 2000, 60.0  # of one program; the seconds are for machines on w
 
 
 @dataclass(frozen=True)
-class _Ways:
+class _HidingWays:
     """The kinds of records that have a sensitive rule, and the ways to change each.
 
     Parameters
@@ -47,7 +47,7 @@ class _Ways:
     rows: Steps
 
     @classmethod
-    def of(cls, task: HidingTask, present: Mask) -> _Ways | None:
+    def of(cls, task: HidingTask, present: Mask) -> _HidingWays | None:
         """None, where there are too many."""
         sensitive = RuleCounts.of(task.sensitive, present.shape[1]).wholes
         rows = np.flatnonzero(having(present, sensitive).any(axis=1))
@@ -99,19 +99,19 @@ def exact_hiding(task: HidingTask, before: StrongRules, present: Mask) -> LeastL
     present : array of shape (n, items)
         Which items each record has.
     """
-    ways = _Ways.of(task, present)
+    ways = _HidingWays.of(task, present)
     touched = {item for items in task.victims for item in items}
     known = set(task.sensitive)
     others = tuple(rule for rule in before.rules if rule not in known and touched & {*rule[0], *rule[1]})
     if ways is None or len(others) > MOST_RULES:
         return None
-    program = _Program(task, ways, present, RuleCounts.of(others, present.shape[1]))
+    program = _HidingProgram(task, ways, present, RuleCounts.of(others, present.shape[1]))
     numbers, proven = program.solved()
     return None if numbers is None else LeastLoss(_changed(ways, present, numbers), proven)
 
 
 @dataclass(frozen=True)
-class _Program:
+class _HidingProgram:
     """An integer program: how many records go each way, which rules fail, which are hidden by support, which are lost.
 
     Parameters
@@ -123,7 +123,7 @@ class _Program:
     """
 
     task: HidingTask
-    ways: _Ways
+    ways: _HidingWays
     present: Mask = field(repr=False)
     others: RuleCounts
 
@@ -214,7 +214,7 @@ class _Program:
         return LinearConstraint(csr_array(vstack([part.T for part in parts]).T), low, high)
 
 
-def _changed(ways: _Ways, present: Mask, numbers: Steps) -> Mask:
+def _changed(ways: _HidingWays, present: Mask, numbers: Steps) -> Mask:
     """The baskets, of each kind as many changed in each way as the numbers say."""
     changed = present.copy()
     order = np.argsort(ways.inverse, kind="stable")

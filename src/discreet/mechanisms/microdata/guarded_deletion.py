@@ -51,7 +51,7 @@ class GuardedDeletion:
 
     def hide(self, original: Mask) -> Mask:
         """The baskets without what was taken out."""
-        present, taken = original.copy(), _Taken([], [])
+        present, taken = original.copy(), _TakenItems([], [])
         allowed = math.inf if self.task.most_changes is None else self.task.most_changes
         while taken.count < allowed:
             wholes, firsts = self._sensitive.counted(present)
@@ -120,7 +120,7 @@ class GuardedDeletion:
         costs = [having(part, sets) @ joined / having(part, helped).sum(axis=1) for part in parts]
         return np.concatenate([np.empty(0), *costs])
 
-    def _put_back(self, present: Mask, taken: _Taken) -> Mask:
+    def _put_back(self, present: Mask, taken: _TakenItems) -> Mask:
         """The baskets with all that is not needed, the last first; of a rule that is not hidden, nothing comes back."""
         wholes, firsts = self._sensitive.counted(present)
         rules, n = self._sensitive, len(present)
@@ -137,7 +137,7 @@ class GuardedDeletion:
 
 
 @dataclass
-class _Taken:
+class _TakenItems:
     """What was taken out: records and items."""
 
     rows: list[int]

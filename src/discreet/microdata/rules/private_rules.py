@@ -146,11 +146,11 @@ def private_rules(
     candidates = _candidates(items, int(size), k)
     plan = _plan(int(k), subject.budget.delta == 0)
     joint = calibrate(JointPlan(plan), subject.budget)
-    asker = _Asker(subject, items, int(size), joint)
+    asker = _ItemsetAsker(subject, items, int(size), joint)
     with subject.data.permit(joint.event, TITLE, key=subject.key) as permit:
         made = permit.artefact(lambda: asker.asked(permit), (TITLE, names, items.domain.bins, int(size), int(k)))
     sets, counts = np.asarray(made["sets"]), np.asarray(made["counts"])
-    figures = _Figures(items, sets, counts, asker.spread(sets), subject.size, confidence)
+    figures = _RuleFigures(items, sets, counts, asker.spread(sets), subject.size, confidence)
     rules, series = figures.rules(np.asarray(made["chosen"]))
     return PrivateRules(
         name=TITLE,
@@ -191,7 +191,7 @@ def _plan(k: int, pure: bool) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class _Asker:
+class _ItemsetAsker:
     """Chooses itemsets, and counts them and their parts."""
 
     subject: Subject
@@ -240,7 +240,7 @@ def parts_of(chosen: Steps) -> Steps:
 
 
 @dataclass(frozen=True)
-class _Figures:
+class _RuleFigures:
     """Reads supports and confidences off noisy counts: post-processing."""
 
     items: Items

@@ -121,7 +121,7 @@ def evaluate_table(
     about = TITLE, common.columns, common.codes, common.shares
     with subject.data.permit(joint.event, TITLE, key=subject.key) as permit:
         made = permit.artefact(lambda: _asked(permit, subject, common, joint), about)
-    reading = _Reading(subject, question, joint, float(made["size"]), confidence)
+    reading = _DistanceReading(subject, question, joint, float(made["size"]), confidence)
     return TableEvaluation(
         name=TITLE,
         receipt=permit.receipt,
@@ -167,7 +167,7 @@ def _asked(permit: Permit, subject: Subject, common: CommonColumns, joint: Joint
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _DistanceReading:
     """Reads distances off a release: post-processing."""
 
     subject: Subject
