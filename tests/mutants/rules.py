@@ -64,7 +64,6 @@ MUTANTS = [
     ),
     *of(
         "microdata/rules/private_rules",
-        ("self.question(sets, self.norm), noise)", 'self.question(sets, "linf"), noise)'),
         ("if found > MOST_SETS:", "if False:"),
         ("half = self.spread.half_width([1.0, max(high[place], 1e-9)], self.confidence)", "half = self.spread.stddev"),
     ),

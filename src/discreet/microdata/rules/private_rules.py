@@ -199,14 +199,14 @@ class _ItemsetAsker:
     size: int
     joint: JointPlan
 
-    @property
-    def norm(self) -> Norm:
-        return "l1" if self.subject.budget.delta == 0 else "l2"
-
     def question(self, sets: Steps, norm: Norm) -> Any:
         return itemset_counts_of(
             self.subject.data.schema, self.items.columns, self.items.domain.bins, sets.astype(np.float64), norm
         )
+
+    def counting(self, sets: Steps) -> Any:
+        """The counts of what was chosen, bounded as their noise is."""
+        return self.question(sets, "l1" if self.subject.budget.delta == 0 else "l2")
 
     def asked(self, permit: Permit) -> dict[str, Any]:
         """What was chosen, all parts of it, and their noisy counts."""
@@ -214,10 +214,10 @@ class _ItemsetAsker:
         every = self.items.listed(range(2, self.size + 1))
         chosen = every[np.asarray(permit.ask(self.question(every, "linf"), chooser), dtype=np.int64)]
         sets = parts_of(chosen)
-        return {"chosen": chosen, "sets": sets, "counts": permit.ask(self.question(sets, self.norm), noise)}
+        return {"chosen": chosen, "sets": sets, "counts": permit.ask(self.counting(sets), noise)}
 
     def spread(self, sets: Steps) -> Spread:
-        return spread(self.subject.data, self.question(sets, self.norm), self.joint.mechanisms[1])
+        return spread(self.subject.data, self.counting(sets), self.joint.mechanisms[1])
 
 
 def parts_of(chosen: Steps) -> Steps:
