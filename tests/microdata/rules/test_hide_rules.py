@@ -89,6 +89,12 @@ def test_what_is_refused_is_refused_before_anything_goes_on_record() -> None:
         with pytest.raises(SchemaError, match=words):
             hide_rules(one, ["tea -> milk"], rules, waiver="ours")
         assert not one.ledger.entries()
+    with pytest.raises(ParameterError, match="the records are in a dict") as refusal:
+        hide_rules(ROWS, ["tea -> milk"], rules, waiver="ours")
+    assert "Ulm" not in str(refusal.value)
+    tiny = mine_rules(ROWS, ["tea", "milk"], bounds=SCHEMA, support=1e-6, confidence=1e-6)
+    with pytest.raises(ParameterError, match="Nothing was released or spent"):
+        hide_rules(data, ["tea -> milk"], tiny, margin=0.5, waiver="ours")
     assert not data.ledger.entries()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -135,8 +136,14 @@ def test_what_has_nothing_to_compare_is_refused() -> None:
     for wrong in ({"target": "age"}, {"target": "nobody"}, {"bins": 1}, {"bins": np.nan}, {"random_state": -1}):
         with pytest.raises(ParameterError):
             report(**wrong)
-    with pytest.raises(ParameterError):
-        utility_report(PEOPLE, PEOPLE)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="the table is a dict") as refusal:
+        utility_report(PEOPLE, PEOPLE)
+    assert "income" not in str(refusal.value)
+    for value in (7.0, -3.0, np.inf, 0.5):
+        rows = SAME.records.copy()
+        rows[3, 2] = value
+        with pytest.raises(ParameterError, match="a value of sex that is not in its schema"):
+            report(dataclasses.replace(SAME, records=rows))
 
 
 def test_a_value_that_is_frequent_has_a_cell_of_its_own() -> None:

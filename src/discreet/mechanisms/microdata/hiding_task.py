@@ -40,6 +40,9 @@ class HidingTask:
     fixed: tuple[str, ...] = ()
     most_changes: int | None = None
 
+    def __post_init__(self) -> None:
+        _ = self.lowered  # refused now, and not once the records are read
+
     @property
     def lowered(self) -> Thresholds:
         """What sensitive rules must be below, in one respect or the other."""

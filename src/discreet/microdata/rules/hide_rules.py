@@ -25,7 +25,7 @@ Method = Literal["greedy", "border", "exact"]
 
 @checked
 def hide_rules(
-    data: PrivateData,
+    data: Any,
     sensitive: Any,
     mined: AssociationRules,
     *,
@@ -80,6 +80,9 @@ def hide_rules(
     >>> [str(rule) for rule in mine_rules(table, support=0.3, confidence=0.5).rules]
     ['milk -> tea']
     """
+    if not isinstance(data, PrivateData):
+        obstacle = f"the records are in a {type(data).__name__}, which no ledger guards"
+        raise ParameterError(TITLE, obstacle, "Put them behind one: PrivateData.of(records, schema, budget).")
     items = _items(data.schema, mined)
     if margin != 0:
         check_positive(TITLE, "margin", margin, 1e-6, 0.9)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,8 @@ class CommonColumns:
         if not names:
             raise ParameterError(ASKED, "the table and the data have no column in common", _why(skipped))
         records = table.records[:, [list(table.schema.columns).index(name) for name in names]]
+        for name, own in zip(names, records.T, strict=True):
+            _check_values(name, schema.columns[name], own[~np.isnan(own)])
         edges = [cell_edges(schema.columns[name], own, bins) for name, own in zip(names, records.T, strict=True)]
         return cls(schema, records, TableCodes.of(schema, names, edges), skipped)
 
@@ -136,6 +139,24 @@ def cell_edges(column: Column, values: Array, bins: int) -> tuple[float, ...]:
     inner = np.concatenate([cuts, atoms, np.nextafter(atoms, np.inf)])
     lower, upper = float(column.lower), float(column.upper)
     return tuple(np.unique([lower, *inner[(inner > lower) & (inner < upper)], upper]).tolist())
+
+
+def check_published(table: Any) -> None:
+    """Refuse what is no released table, without a word about what it holds."""
+    if not isinstance(table, PublishedTable):
+        obstacle = "no table is given" if table is None else f"the table is a {type(table).__name__}"
+        raise ParameterError(ASKED, obstacle, "Give a PublishedTable, such as `synthesize` releases.")
+
+
+def _check_values(name: str, column: Column, values: Array) -> None:
+    """Refuse released records that are none of their schema."""
+    if isinstance(column, Category):
+        fine = (values >= 0) & (values < len(column.values)) & (values == np.rint(values))
+    else:
+        fine = np.isfinite(values)
+    if not fine.all():
+        obstacle = f"the table has a value of {name} that is not in its schema"
+        raise ParameterError(ASKED, obstacle, "Give the table as it was released.")
 
 
 def _obstacle(name: str, table: Schema, data: Schema) -> str:

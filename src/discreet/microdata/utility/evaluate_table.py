@@ -10,12 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.utility.common_columns import CommonColumns
+from discreet.microdata.utility.common_columns import CommonColumns, check_published
 from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedQuestion
 from discreet.questions.tables.grouped_distances import GroupedDistances
@@ -74,7 +72,7 @@ class TableEvaluation(Tabular):
 def evaluate_table(
     records: RecordsOf,
     *,
-    table: PublishedTable | None = None,
+    table: Any = None,
     confidence: float = CONFIDENCE,
     **_: Unpack[OfTheseData],
 ) -> TableEvaluation:
@@ -111,8 +109,7 @@ def evaluate_table(
     >>> found.about, bool(found.distances.high.max() < 0.1)
     (('smokes', 'ill', 'all pairs (1)'), True)
     """
-    if table is None:
-        raise ParameterError(TITLE, "no table is given", "Give table=, which was released.")
+    check_published(table)
     subject = records.opened()
     common = CommonColumns.of(table, subject.data.schema)
     question = _question(common, 1.0)

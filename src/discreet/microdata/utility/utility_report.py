@@ -19,7 +19,7 @@ from discreet.display.plain import plain
 from discreet.mechanisms.microdata.table_comparison import TableComparison
 from discreet.microdata.own_records import OwnRecords
 from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.utility.common_columns import ASKED, BINS, CommonColumns
+from discreet.microdata.utility.common_columns import ASKED, BINS, CommonColumns, check_published
 from discreet.questions.question import AllRecords
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import draw_bars, drawn_on
@@ -176,7 +176,7 @@ class UtilityReport:
 
 @checked
 def utility_report(
-    table: PublishedTable,
+    table: Any,
     truth: Any,
     *,
     bounds: Any = None,
@@ -222,6 +222,7 @@ def utility_report(
     ['columns', 'dependences', 'margins', 'models']
     """
     check_seed(TITLE, random_state)
+    check_published(table)
     if isinstance(truth, PrivateData):
         common = CommonColumns.of(table, truth.schema, bins)
         return _waived(table, truth, common, _targets(common, target), waiver, key)
