@@ -13,6 +13,7 @@ from discreet.microdata.rules.association_rules import AssociationRules, mine_ru
 from discreet.microdata.rules.hide_rules import hide_rules
 from discreet.trust.private_data import PrivateData
 
+READ_ELSEWHERE = {"hide_rules": "it takes private data alone, whose sources read odd values"}
 SCHEMA: dict[str, Any] = {"tea": bool, "milk": bool, "sugar": bool, "town": ["Bonn", "Ulm"], "age": (0, 90)}
 THRESHOLDS = {"support": 0.2, "confidence": 0.6}
 
