@@ -36,8 +36,8 @@ class HiddenRules:
     Notes
     -----
     It promises nothing about people, and little about rules. A hidden rule ends just below a threshold, where hardly
-    any other does: whoever mines with a slightly lower threshold finds it (Verykios and others 2004 call for a margin,
-    which leaves a gap instead). Values that were taken out of a category are missing, and show where the rule held
+    any other does: whoever mines with a slightly lower threshold finds it. A margin leaves
+    a gap instead. Values that were taken out of a category are missing, and show where the rule held
     (Saygin, Verykios and Clifton 2001).
 
     Examples

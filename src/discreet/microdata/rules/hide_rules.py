@@ -42,7 +42,7 @@ def hide_rules(
     the table count changes and name the rules that are not hidden (`failures`, with their `remaining` support and
     confidence), those that were strong and are not (`lost`), and those that are and were not (`ghosts`): they tell of
     the original, so keep them. It keeps no promise about people. Whoever mines with a slightly lower threshold finds
-    hidden rules just below it (Verykios and others 2004), and values that went missing show where a rule held (Saygin,
+    hidden rules just below it, and values that went missing show where a rule held (Saygin,
     Verykios and Clifton 2001). Ask `private_rules` for rules with a promise.
 
     Parameters
