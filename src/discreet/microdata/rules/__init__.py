@@ -1,0 +1,1 @@
+"""Association rules: mined by the owner, hidden from others, or found privately."""
