@@ -18,7 +18,7 @@ DAYS: dict[Period, float] = {
     "year": 365.2425,
     "decade": 3652.425,
 }
-NEAR = 1e-9  # of a multiple of a width: it is one, but for rounding
+NEAR = 4  # floats from a multiple of a width: it is one, but for rounding
 
 
 class GeneralizationLevels(Protocol):
@@ -76,7 +76,7 @@ class IntervalLevels:
         """Which multiple of the width an interval begins at; by that of the first width, so that levels nest."""
         exact = values / self.widths[0]
         nearest = np.round(exact)
-        close = np.abs(exact - nearest) <= NEAR * np.maximum(np.abs(exact), 1.0)
+        close = np.abs(exact - nearest) <= NEAR * np.spacing(np.abs(exact))
         first = np.where(close, nearest, np.floor(exact))
         return np.asarray(np.floor(first / round(self.widths[level - 1] / self.widths[0])))
 
