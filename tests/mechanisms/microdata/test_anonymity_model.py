@@ -10,7 +10,6 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.mechanisms.microdata.anonymity_model import AnonymityModel, SensitiveValues
 
-RANDOM = np.random.default_rng(3)
 OWN = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 CODES = np.array([0, 0, 0, 1, 0, 0, 1, 1])
 MODELS = (
@@ -44,11 +43,11 @@ def test_each_model_is_its_definition() -> None:
 
 def test_classes_that_fulfil_a_model_do_so_together_and_some_models_with_any_other_class() -> None:
     """What bisection in the lattice rests on."""
-    spoilt = set[str]()
+    spoilt, random = set[str](), np.random.default_rng(3)
     for _ in range(300):
-        sizes = RANDOM.integers(1, 6, 2)
+        sizes = random.integers(1, 6, 2)
         own = np.repeat([0, 1], sizes)
-        codes = RANDOM.integers(0, 3, sizes.sum())
+        codes = random.integers(0, 3, sizes.sum())
         for model in MODELS:
             column = SensitiveValues(codes, np.array([5, 4, 3]), False)
             one = model.met([column], own, sizes)

@@ -8,11 +8,13 @@ from scipy.optimize import linprog
 from discreet.core.grid import Array, Steps
 from discreet.mechanisms.microdata.equivalence_classes import ClassCounts, Ranked, joint_codes
 
-RANDOM = np.random.default_rng(7)
+
+def random() -> np.random.Generator:
+    return np.random.default_rng(7)
 
 
 def test_ranks_are_those_of_sorting_for_whole_raw_and_huge_numbers() -> None:
-    raw = np.append(RANDOM.normal(size=50), [np.nan, -0.0, 0.0])
+    raw = np.append(random().normal(size=50), [np.nan, -0.0, 0.0])
     for column in (raw, np.round(10 * raw), 1e15 + np.round(10 * raw) / 8, np.array([5e-324, 0.0, -1e49, np.nan])):
         found = Ranked.of(column)
         there = ~np.isnan(column)
@@ -29,7 +31,7 @@ def test_no_records_and_one_value_have_ranks() -> None:
 
 
 def test_joint_codes_do_not_overflow() -> None:
-    columns = [RANDOM.integers(0, 2, 40) * (2**31 - 2) for _ in range(4)]
+    columns = list(random().integers(0, 2, (4, 40)) * (2**31 - 2))
     keys = joint_codes(columns, [2**31] * 4)
     rows = np.stack(columns, axis=1)
     assert np.array_equal(keys[:, None] == keys, (rows[:, None] == rows).all(axis=2))
@@ -51,7 +53,7 @@ def counted(own: Steps, codes: Steps) -> ClassCounts:
 
 def test_distances_are_those_of_linear_programming() -> None:
     for values in (1, 2, 6):
-        codes, own = RANDOM.integers(0, values, 60) ** 2 % values, np.repeat(np.arange(12), 5)
+        codes, own = random().integers(0, values, 60) ** 2 % values, np.repeat(np.arange(12), 5)
         whole = np.bincount(codes)
         there = np.flatnonzero(whole)
         for ordered in (True, False):
@@ -71,7 +73,7 @@ def test_values_that_occur_nowhere_are_no_steps_of_an_order() -> None:
 
 
 def test_diversity_is_that_of_its_definitions() -> None:
-    own, codes = np.sort(RANDOM.integers(0, 8, 200)), RANDOM.geometric(0.3, 200)
+    own, codes = np.sort(random().integers(0, 8, 200)), random().geometric(0.3, 200)
     found = counted(own, codes)
     for one in range(8):
         counts = np.sort(np.unique(codes[own == one], return_counts=True)[1])[::-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from discreet.mechanisms.microdata.generalization_levels import (
@@ -27,7 +29,7 @@ def test_levels_nest_losses_rise_and_missing_values_stay_apart_up_to_the_last() 
     for levels, column in CASES:
         values = np.append(column, np.nan)
         found = [on_level(levels, values, level) for level in range(len(levels.losses))]
-        for fine, coarse in zip(found, found[1:], strict=False):
+        for fine, coarse in pairwise(found):
             pairs = np.unique(np.stack([fine, coarse], axis=1)[:-1], axis=0)
             assert len(np.unique(pairs[:, 0])) == len(pairs)
             assert (np.diff(pairs[:, 1]) >= 0).all() or isinstance(levels, ListedLevels)

@@ -48,7 +48,8 @@ def records(values: Array, rows: int = 1) -> Records:
 
 def left_out(values: Array, node: Node, model: AnonymityModel) -> int:
     """How many records are left out on these levels, record by record."""
-    coarse = np.stack([on_level(one, values[:, i], level) for i, (one, level) in enumerate(zip(LEVELS, node))], axis=1)
+    columns = zip(LEVELS, values.T[:3], node, strict=True)
+    coarse = np.stack([on_level(one, column, level) for one, column, level in columns], axis=1)
     kept = list(range(len(values)))
     while kept:
         keys = [tuple(np.where(np.isnan(row), -1, row)) for row in coarse[kept]]

@@ -18,7 +18,6 @@ from discreet.mechanisms.microdata.mondrian import Mondrian, cut_boxes
 from discreet.mechanisms.microdata.round_cuts import Scale
 from discreet.noise.deterministic import DeterministicBits
 
-RANDOM = np.random.default_rng(11)
 WIDE = Scale("number", -1e20, 1e20)
 MODELS = (
     AnonymityModel(2),
@@ -35,9 +34,13 @@ def released(values: Array, model: AnonymityModel, sensitive: Sequence[int] = ()
     return mechanism.release(Records(values, rows, Neighbors.ADD_REMOVE), DeterministicBits(1))
 
 
+def normal(*shape: int) -> Array:
+    return np.random.default_rng(11).normal(size=shape)
+
+
 def table(rows: int, columns: int, distinct: int) -> Array:
-    values = np.round(RANDOM.normal(size=(rows, columns)) * distinct / 4)
-    values[RANDOM.random(values.shape) < 0.1] = np.nan
+    values = np.round(normal(rows, columns) * distinct / 4)
+    values[np.random.default_rng(12).random(values.shape) < 0.1] = np.nan
     return values
 
 
@@ -121,7 +124,7 @@ def least(found: ChangedRows, columns: int) -> int:
 
 
 def test_raw_floats_ties_and_ranges_near_1e15_end_in_boxes_of_k() -> None:
-    raw = RANDOM.normal(size=(2000, 3))
+    raw = normal(2000, 3)
     tied = np.where(raw > 0.3, raw, 0.0)
     huge = 1e15 + np.round(raw * 8) / 8
     constant = np.zeros((50, 3))
@@ -144,13 +147,13 @@ def test_a_missing_value_is_a_class_and_no_wildcard() -> None:
 
 
 def test_a_class_has_k_people_where_a_person_has_several_rows() -> None:
-    values = RANDOM.normal(size=(400, 2))
+    values = normal(400, 2)
     assert least(released(values, AnonymityModel(5), rows=3), 1) >= 15
 
 
 def test_fewer_records_than_k_give_no_table() -> None:
     for rows in (0, 1, 4):
-        found = released(RANDOM.normal(size=(rows, 2)), AnonymityModel(5))
+        found = released(normal(rows, 2), AnonymityModel(5))
         assert len(found.values) == 0
         assert found.notes["near"] == f"all records together are {rows}"
     same = released(np.zeros((6, 2)), AnonymityModel(2, l=2), sensitive=[1])
@@ -166,7 +169,7 @@ def test_rows_are_in_no_order_and_nothing_is_promised() -> None:
 
 def test_no_bound_is_the_value_of_a_record_where_a_rounder_number_is_there() -> None:
     """A unique value of the original is nowhere in the quasi-identifiers of the table."""
-    values = RANDOM.normal(size=(1000, 2)) * 1000
+    values = normal(1000, 2) * 1000
     found = released(values, AnonymityModel(5))
     assert not np.isin(found.notes["ranges"][0][:, :2], values[:, 0]).any()
 
@@ -174,7 +177,7 @@ def test_no_bound_is_the_value_of_a_record_where_a_rounder_number_is_there() -> 
 def test_minimality_tells_what_a_cut_would_have_shown() -> None:
     """Wong and others 2007: the box was not cut though it has 2k records, so one half had a single illness.
 
-    Whoever knows the ages of all, and the method, learns that all of one half have the illness of which there are enough.
+    Whoever knows the ages of all, and the method, learns that all of one half are ill.
     """
     ages = np.array([20.0, 21, 22, 50, 51, 52])
     ill = np.array([1.0, 1, 1, 0, 0, 1])

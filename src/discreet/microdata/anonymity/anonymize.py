@@ -19,7 +19,7 @@ from discreet.microdata.anonymity.range_texts import ranged, scale_of
 from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.waived_table import waived_table
 from discreet.schema.roles import Roles
-from discreet.schema.schema import Category, Column, Number, Schema
+from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 
 TITLE = "anonymous table"
@@ -192,6 +192,10 @@ class AnonymityPlan:
 
     def check(self, size: int | None, rows: int) -> None:
         """Refuse what no table can meet, as far as that is public."""
+        for name in self.columns:
+            if isinstance(self.schema.columns[name], Text):
+                remedy = "Call it identifying, or list its values; discreet.learners.buy_categories buys them."
+                raise SchemaError(TITLE, f"column {name!r} is text whose values are not public", remedy, column=name)
         if self.model.looks_at_values and not self.roles.sensitive:
             remedy = 'Say which columns must not be found out: roles={"illness": "sensitive"}.'
             raise SchemaError(TITLE, f"{self.model.described} is about sensitive columns, and there is none", remedy)
