@@ -15,11 +15,16 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.microdata.anonymity_model import AnonymityModel, SensitiveValues
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
 from discreet.mechanisms.microdata.equivalence_classes import Ranked
-from discreet.mechanisms.microdata.generalization_levels import IntervalLevels, ListedLevels, on_level
+from discreet.mechanisms.microdata.generalization_levels import (
+    GeneralizationLevels,
+    IntervalLevels,
+    ListedLevels,
+    on_level,
+)
 from discreet.mechanisms.microdata.lattice import GeneralizedTable, Lattice, LatticeSearch, Node
 from discreet.noise.deterministic import DeterministicBits
 
-LEVELS = (
+LEVELS: tuple[GeneralizationLevels, ...] = (
     IntervalLevels(0.0, 64.0, (4.0, 16.0)),
     ListedLevels(6, ((0, 0, 1, 1, 2, 2), (0, 0, 0, 0, 1, 1))),
     ListedLevels(3),
@@ -148,7 +153,7 @@ def test_fewer_records_than_k_give_no_table() -> None:
         assert len(found.values) == 0
         assert f"all records together are {rows}" in found.notes["near"]
     near = released(np.tile([[1.0, 1, 1, 1]], (9, 1)), MODELS["distinct"], 0.5).notes["near"]
-    assert "reaches l = 1; at best 9 records would be left out, and 4 may be" in near
+    assert "reaches l = 1; at least 9 records would be left out, and 4 may be" in near
 
 
 def test_minimality_tells_that_a_lower_level_was_not_enough() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,9 +45,8 @@ def table(rows: int, columns: int, distinct: int) -> Array:
     return values
 
 
-def recursion(codes: Array, rows: Steps, spans: Array, fine: object) -> list[frozenset[int]]:
+def recursion(codes: Steps, rows: Steps, spans: Steps, fine: Callable[[Steps], bool]) -> list[frozenset[int]]:
     """The same, box by box: the widest column that can be cut at its median or beside it."""
-    assert callable(fine)
     own = codes[rows]
     widths = np.ptp(own, axis=0) / spans
     for axis in np.argsort(-widths, kind="stable"):
@@ -70,11 +70,10 @@ def test_boxes_are_those_of_a_plain_recursion(model: AnonymityModel) -> None:
             sizes = np.array([len(some)])
             return bool(len(some) and model.met([sensitive.among(some)], 0 * some, sizes)[0])
 
-        found = cut_boxes(
-            list(codes.T),
-            model.k,
-            lambda some, own, sizes, own_values=sensitive: model.met([own_values.among(some)], own, sizes),
-        )
+        def allowed(some: Steps, own: Steps, sizes: Steps, sensitive: SensitiveValues = sensitive) -> Any:
+            return model.met([sensitive.among(some)], own, sizes)
+
+        found = cut_boxes(list(codes.T), model.k, allowed)
         groups = {frozenset(np.flatnonzero(found.own == one).tolist()) for one in np.unique(found.own)}
         spans = np.maximum(codes.max(axis=0), 1)
         assert groups == set(recursion(codes, np.arange(rows), spans, fine))
@@ -83,7 +82,7 @@ def test_boxes_are_those_of_a_plain_recursion(model: AnonymityModel) -> None:
             assert uncuttable(codes, groups, model.k)
 
 
-def uncuttable(codes: Array, groups: set[frozenset[int]], k: int) -> bool:
+def uncuttable(codes: Steps, groups: set[frozenset[int]], k: int) -> bool:
     """Whether no cut of any group, at whatever value, leaves k on both sides."""
     for group in groups:
         for column in codes[sorted(group)].T:

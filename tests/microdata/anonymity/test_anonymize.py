@@ -84,7 +84,7 @@ MODELS: list[dict[str, Any]] = [
 def test_the_table_is_what_was_asked_for(method: str) -> None:
     records = people()
     for model in MODELS:
-        more = {"hierarchies": HIERARCHIES, "suppression": 0.1} if method == "lattice" else {}
+        more: dict[str, Any] = {"hierarchies": HIERARCHIES, "suppression": 0.1} if method == "lattice" else {}
         table = asked(private(records), method=method, **model, **more)
         assert list(table.schema.columns) == ["ill", "age", "income", "town", "born", "height"]
         report = check_anonymity(table, ROLES)
@@ -182,7 +182,7 @@ def test_a_lattice_that_is_too_large_is_refused_with_columns_to_leave_out() -> N
             data, dict.fromkeys(schema, "quasi-identifier"), k=2, method="lattice", hierarchies=widths, waiver="a"
         )
     assert not data.ledger.entries()
-    assert found.value.nodes == 18**6
+    assert found.value.values["nodes"] == 18**6
 
 
 def test_where_no_table_is_enough_it_says_how_near_it_came_and_a_key_says_so_again() -> None:
@@ -193,7 +193,7 @@ def test_where_no_table_is_enough_it_says_how_near_it_came_and_a_key_says_so_aga
         ):
             asked(data, k=500, key="monday")
     assert len(data.ledger.entries()) == 1
-    with pytest.raises(ParameterError, match=r"distinct 5-diversity: .*reaches l = 4; at best 240 records"):
+    with pytest.raises(ParameterError, match=r"distinct 5-diversity: .*reaches l = 4; at least 240 records"):
         asked(data, method="lattice", l=5)
     for records in ({name: column[:0] for name, column in people(24).items()}, people(1)):
         with pytest.raises(ParameterError, match=r"all records together are [01]"):

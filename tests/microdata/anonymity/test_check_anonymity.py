@@ -130,13 +130,13 @@ def test_a_missing_value_is_a_value_however_it_is_written() -> None:
 
 
 def test_numbers_and_dates_have_an_order_and_large_integers_are_told_apart() -> None:
-    def t(values: Any) -> tuple[bool, float | None]:
+    def t(values: Any) -> tuple[bool, float]:
         found = check_anonymity({"q": [0, 0, 1, 1], "s": values}, {"q": "quasi-identifier", "s": "sensitive"})
-        return found.sensitive[0].ordered, found.t
+        return found.sensitive[0].ordered, round(found.sensitive[0].t, 9)
 
     for ordered in ([1, 2, 3, 4], [Decimal(1), 2, 3.0, 4], [datetime.date(2020, 1, i) for i in (1, 2, 3, 4)]):
-        assert t(ordered) == (True, pytest.approx(1 / 3))
-    assert t(np.array([1.0, 2.0, 3.0, np.nan])) == (True, pytest.approx(1 / 3))
+        assert t(ordered) == (True, round(1 / 3, 9))
+    assert t(np.array([1.0, 2.0, 3.0, np.nan])) == (True, round(1 / 3, 9))
     assert t(["a", "b", "c", "d"]) == (False, 0.5)
     assert t([True, False, True, False]) == (False, 0.0)
     assert check_anonymity({"id": [2**60, 2**60 + 1]}, {"id": "quasi-identifier"}).k == 1

@@ -118,11 +118,8 @@ class ClassCounts:
     def of(cls, own: Steps, codes: Steps, classes: int) -> ClassCounts:
         """Of records by their class and their value; every class has a record."""
         size = int(codes.max(initial=0)) + 1
-        keys = np.sort(own * size + codes)
-        places = np.flatnonzero(np.diff(keys, prepend=-1))
-        starts = np.searchsorted(keys[places], np.arange(classes) * size)
-        counts = np.diff(places, append=len(keys))
-        return cls(starts, keys[places] % size, counts, np.bincount(own, minlength=classes))
+        there, counts = _counted(own * size + codes, classes * size)
+        return cls(np.searchsorted(there, np.arange(classes) * size), there % size, counts, np.bincount(own))
 
     @cached_property
     def distinct(self) -> Steps:
@@ -180,6 +177,17 @@ class ClassCounts:
     def _classes(self) -> Steps:
         """The class of each count."""
         return np.repeat(np.arange(len(self.starts)), self.distinct)
+
+
+def _counted(keys: Steps, most: int) -> tuple[Steps, Steps]:
+    """The keys that occur, ascending, and how often: without sorting, where there are not many."""
+    if most <= 4 * len(keys) + 1024:
+        table = np.bincount(keys)
+        there = np.flatnonzero(table)
+        return there, table[there]
+    keys = np.sort(keys)
+    places = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[places], np.diff(places, append=len(keys))
 
 
 def _apart(below: Array, sums: Array, first: Steps, last: Steps, level: Array) -> Array:

@@ -123,12 +123,14 @@ class GeneralizedTable:
         counts = [sizes[level] for sizes, level in zip(self.sizes, node, strict=True)]
         keys = joint_codes(codes, counts)
         if math.prod(counts) > FEW:
-            _, keys = np.unique(keys, return_inverse=True)
-            return keys.reshape(-1), np.bincount(keys.reshape(-1), self.weights).astype(np.int64)
-        return keys, np.bincount(keys, self.weights).astype(np.int64)
+            _, own = np.unique(keys, return_inverse=True)
+            own = own.reshape(-1)
+        else:
+            own = (np.cumsum(np.bincount(keys) > 0) - 1)[keys]
+        return own, np.bincount(own, self.weights).astype(np.int64)
 
     def left_out(self, node: Node, model: AnonymityModel) -> int:
-        """How many records are in classes that do not fulfil a model."""
+        """How many records are in classes that do not fulfil a model; beyond the limit, at least so many."""
         if not model.looks_at_values:
             sizes = self.classes(node)[1]
             return int(sizes[sizes < model.k * self.answer.rows].sum())
@@ -139,16 +141,19 @@ class GeneralizedTable:
         return self._kept(node, self.lattice.model)
 
     def _kept(self, node: Node, model: AnonymityModel) -> NDArray[np.bool_]:
-        own = self.classes(node)[0][self.own]
-        kept = np.ones(self.records, np.bool_)
-        while kept.any():
-            there, rows = np.unique(own[kept], return_inverse=True)
-            spread = [SensitiveValues.of(column.codes[kept], column.ordered) for column in self.spread]
-            sizes = np.bincount(rows.reshape(-1), minlength=len(there))
-            met = model.met(spread, rows.reshape(-1), sizes, self.answer.rows)
+        own, sizes = self.classes(node)
+        own, kept = own[self.own], np.ones(self.records, np.bool_)
+        spread = self.spread
+        while len(sizes):
+            met = model.met(spread, own, sizes, self.answer.rows)
             if met.all():
                 break
-            kept[np.flatnonzero(kept)[~met[rows.reshape(-1)]]] = False
+            fine = met[own]
+            kept[kept] = fine
+            if self.records - kept.sum() > self.limit:
+                break
+            own, sizes = (np.cumsum(met) - 1)[own[fine]], sizes[met]
+            spread = [SensitiveValues.of(column.codes[fine], column.ordered) for column in spread]
         return kept
 
 
@@ -204,7 +209,7 @@ class LatticeSearch:
     @property
     def near(self) -> str:
         """How near the nodes that were looked at came."""
-        return f"; at best {self.fewest} records would be left out, and {self.table.limit} may be"
+        return f"; at least {self.fewest} records would be left out, and {self.table.limit} may be"
 
     def _by_height(self) -> Iterator[Node]:
         heights = np.indices(self.losses.shape).reshape(self.losses.ndim, -1).sum(axis=0)

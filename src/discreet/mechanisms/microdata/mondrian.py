@@ -21,7 +21,6 @@ from discreet.mechanisms.microdata.round_cuts import Scale
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 Allowed = Callable[[Steps, Steps, Steps], Flags]  # of records, the part of each, and the sizes of parts
-BITS = 32  # of a rank in a key that is sorted
 
 
 @dataclass(frozen=True)
@@ -154,10 +153,10 @@ class _Level:
         least = [np.minimum.reduceat(column, self.starts) for column in self.codes]
         return np.array(least), np.array([np.maximum.reduceat(column, self.starts) for column in self.codes])
 
-    def members(self, boxes: Steps) -> Steps:
+    def members(self, boxes: Steps) -> Steps | slice:
         """The places of the records of some boxes, box by box."""
         if len(boxes) == len(self.starts):
-            return np.arange(len(self.rows))
+            return slice(None)
         sizes = self.sizes[boxes]
         shift = self.starts[boxes] - np.concatenate([[0], np.cumsum(sizes)[:-1]])
         return np.repeat(shift, sizes) + np.arange(sizes.sum())
@@ -169,7 +168,7 @@ class _Level:
             return _Level(self.rows[:0], self.codes[:, :0], self.starts[:0], self.low[:, :0], self.high[:, :0])
         members, sizes, axes = self.members(boxes), self.sizes[boxes], cut.axes[boxes]
         codes, rows = self.codes[:, members], self.rows[members]
-        own = codes[np.repeat(axes, sizes), np.arange(len(members))]
+        own = codes[np.repeat(axes, sizes), np.arange(len(rows))]
         left = own < np.repeat(cut.above[boxes], sizes)
         to, counts = _parted(left, sizes)
         new = _Level(np.empty_like(rows), np.empty_like(codes), np.zeros(0, np.int64), *self._bounds(cut, boxes, axes))
@@ -191,12 +190,20 @@ class _Level:
 def _parted(left: Flags, sizes: Steps) -> tuple[Steps, Steps]:
     """Where each record goes so that those on the left are before those on the right, and how many go to each part."""
     starts = np.cumsum(sizes) - sizes
-    before = np.cumsum(left) - left
+    before: Steps = np.cumsum(left) - left
     lefts = np.add.reduceat(left, starts, dtype=np.int64)
     shift = np.repeat(starts - before[starts], sizes)
     rank = before + shift
     right = np.arange(len(left)) + np.repeat(lefts + starts, sizes) - rank
     return np.where(left, rank, right), np.stack([lefts, sizes - lefts], axis=1).ravel()
+
+
+def _sorted(places: Steps, ranks: Codes, boxes: int) -> Steps:
+    """The ranks of each box in ascending order: by short keys, which are sorted faster, where they are enough."""
+    bits = int(ranks.max()).bit_length()
+    kind = np.int32 if boxes << bits < 2**31 else np.int64
+    keys = np.sort(places.astype(kind) << kind(bits) | ranks)
+    return (keys & kind((1 << bits) - 1)).astype(np.int64)
 
 
 @dataclass
@@ -228,8 +235,8 @@ class _Cuts:
         """Cut boxes in one column each, at the median or beside it, where both parts are large enough and allowed."""
         members, sizes = level.members(boxes), level.sizes[boxes]
         starts, places = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(boxes)), sizes)
-        own = level.codes[axes[places], members].astype(np.int64)
-        ranks = np.sort(places << BITS | own) & ((1 << BITS) - 1)
+        own = level.codes[:, members][axes[places], np.arange(len(places))]
+        ranks = _sorted(places, own, len(boxes))
         median = ranks[starts + sizes // 2]
         middle = np.repeat(median, sizes)
         before = np.add.reduceat(ranks < middle, starts, dtype=np.int64)
@@ -241,7 +248,7 @@ class _Cuts:
             kept = np.repeat(fine, sizes)
             halves = 2 * (np.cumsum(fine) - 1)[places[kept]] + (own >= above[places])[kept]
             counts = np.stack([lefts, sizes - lefts], axis=1)[fine].ravel()
-            fine[fine] = allowed(level.rows[members[kept]], halves, counts).reshape(-1, 2).all(axis=1)
+            fine[fine] = allowed(level.rows[members][kept], halves, counts).reshape(-1, 2).all(axis=1)
         cut = boxes[fine]
         self.made[cut], self.axes[cut], self.above[cut] = True, axes[fine], above[fine]
         self.below[cut] = ranks[(starts + lefts - 1)[fine]]

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.core.grid import Array, Steps
-from discreet.mechanisms.microdata.equivalence_classes import Ranked
+from discreet.mechanisms.microdata.equivalence_classes import Ranked, joint_codes
 
 Kind = Literal["number", "date", "datetime", "category"]
 PERIODS = {"date": ("Y", "M"), "datetime": ("Y", "M", "D", "h", "m")}
@@ -63,8 +63,11 @@ class Scale:
         begins = np.where(low[:, 0] < 0, self.lower, self._cut(steps, low))
         last = high[:, 1] >= column.count
         ends = np.where(last, np.inf, self._cut(steps, high))
-        keys = np.stack([begins, np.minimum(ends, self.upper), np.isinf(ends), last & column.missing], axis=1)
-        bounds, own = np.unique(keys, axis=0, return_inverse=True)
+        rows = np.stack([begins, np.minimum(ends, self.upper), np.isinf(ends), last & column.missing], axis=1)
+        parts = [Ranked.of(one) for one in rows.T]
+        keys = joint_codes([part.codes for part in parts], [part.count for part in parts])
+        _, first, own = np.unique(keys, return_index=True, return_inverse=True)
+        bounds = rows[first]
         absent = np.isinf(bounds[:, 0])
         places = np.where(absent, np.nan, np.arange(len(bounds)))
         return bounds[~absent], places[own.reshape(-1)]

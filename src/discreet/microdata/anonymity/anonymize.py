@@ -251,11 +251,10 @@ class AnonymityPlan:
 
     def _coarser(self, found: ChangedRows) -> dict[str, Column]:
         if self.hierarchies is not None:
-            parts = zip(self.hierarchies.items(), found.notes["levels"], found.notes["groups"], strict=True)
-            return {name: one.named(level, groups) for (name, one), level, groups in parts}
-        columns: list[Any] = [self.schema.columns[name] for name in self.roles.quasi_identifiers]
-        parts = zip(self.roles.quasi_identifiers, columns, found.notes["ranges"], strict=True)
-        return {name: ranged(column, ranges) for name, column, ranges in parts}
+            levels = zip(self.hierarchies.items(), found.notes["levels"], found.notes["groups"], strict=True)
+            return {name: one.named(level, groups) for (name, one), level, groups in levels}
+        cuts = zip(self.roles.quasi_identifiers, found.notes["ranges"], strict=True)
+        return {name: ranged(self.schema.columns[name], ranges) for name, ranges in cuts}
 
 
 def _in_order(table: PublishedTable, schema: Schema) -> PublishedTable:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
-from math import comb
+from math import comb, prod
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Steps
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.mechanisms.microdata.equivalence_classes import ClassCounts, joint_codes
@@ -222,7 +222,7 @@ def check_anonymity(table: Any, roles: Mapping[str, str] | Roles, *, ordered: Se
         for name in own.sensitive
     ]
     uniques = int((sizes == 1).sum())
-    risks = _risks(own.quasi_identifiers, quasi, uniques)
+    risks = _risks(own.quasi_identifiers, quasi)
     return AnonymityReport(len(keys), len(sizes), int(sizes.min()), uniques, tuple(sensitive), risks)
 
 
@@ -276,23 +276,22 @@ def _coded(name: str, column: Any, ordered: bool) -> _Coded:
 
 def _of_objects(name: str, values: list[Any], ordered: bool) -> _Coded:
     """The same of values of any kind, by their hashes."""
-    known = [None if _absent(value) else value for value in values]
     try:
-        there = [value for value in dict.fromkeys(known) if value is not None]
+        every = list(dict.fromkeys(values))
     except TypeError as why:
         obstacle = f"column {name!r} has values that cannot be compared"
         raise ParameterError(TITLE, obstacle, "Give numbers, texts, dates or truth values.") from why
+    there, absent = [one for one in every if not _absent(one)], [one for one in every if _absent(one)]
     kinds = tuple({type(value) for value in there})
-    comparable = all(issubclass(kind, Real | Decimal) and kind is not bool for kind in kinds)
+    comparable = bool not in kinds and all(issubclass(kind, Real | Decimal) for kind in kinds)
     dates = len(kinds) == 1 and issubclass(kinds[0], datetime.date)
     if comparable or dates:
         there.sort()
     elif ordered:
         there.sort(key=str)
-    places: dict[Any, int] = {value: place for place, value in enumerate(there)}
-    places[None] = len(there)
-    codes = np.array([places[value] for value in known], np.int64)
-    return _Coded(codes, len(places), ordered or (bool(there) and (comparable or dates)))
+    places = {**{value: place for place, value in enumerate(there)}, **dict.fromkeys(absent, len(there))}
+    codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+    return _Coded(codes, len(there) + bool(absent), ordered or (bool(there) and (comparable or dates)))
 
 
 def _absent(value: Any) -> bool:
@@ -301,31 +300,35 @@ def _absent(value: Any) -> bool:
     )
 
 
-def _risks(names: Sequence[str], columns: Sequence[_Coded], uniques: int) -> tuple[ColumnRisk, ...]:
-    every = range(len(columns))
-    alone = [_uniques(columns, (place,)) for place in every]
-    without = [_uniques(columns, tuple(other for other in every if other != place)) for place in every]
-    shares = _shares(columns) if len(columns[0].codes) << min(len(columns), 60) <= WORK else [float("nan")] * len(names)
-    figures = zip(names, alone, without, shares, strict=True)
-    return tuple(ColumnRisk(name, one, uniques - rest, share) for name, one, rest, share in figures)
+def _risks(names: Sequence[str], columns: Sequence[_Coded]) -> tuple[ColumnRisk, ...]:
+    every = tuple(range(len(columns)))
+    few = len(columns[0].codes) << min(len(columns), 60) <= WORK
+    sizes = every if few else (0, len(every) - 2)
+    sets = {places for size in sizes for places in combinations(every, size + 1)} | {(), every}
+    found = {places: _uniques(columns, places) for places in sets}
+    shares = _shares(found, len(columns)) if few else [float("nan")] * len(columns)
+    vanish = [found[every] - found[tuple(other for other in every if other != place)] for place in every]
+    figures = zip(names, every, vanish, shares, strict=True)
+    return tuple(ColumnRisk(name, found[place,], gone, share) for name, place, gone, share in figures)
 
 
 def _uniques(columns: Sequence[_Coded], places: tuple[int, ...]) -> int:
     """How many records are unique by some columns; by none, a record that is the only one."""
+    records = len(columns[0].codes)
     if not places:
-        return int(len(columns[0].codes) == 1)
-    keys = joint_codes([columns[place].codes for place in places], [columns[place].count for place in places])
+        return int(records == 1)
+    counts = [columns[place].count for place in places]
+    keys = joint_codes([columns[place].codes for place in places], counts)
+    if prod(counts) <= 4 * records + 1024:
+        return int((np.bincount(keys) == 1).sum())
     keys = np.sort(keys)
     apart = np.concatenate([[True], keys[1:] != keys[:-1], [True]])
     return int((apart[1:] & apart[:-1]).sum())
 
 
-def _shares(columns: Sequence[_Coded]) -> list[float]:
-    """Shapley's value of each column for the number of unique records, over all sets of columns."""
-    number = len(columns)
-    sets = [places for size in range(number + 1) for places in combinations(range(number), size)]
-    found = {places: _uniques(columns, places) for places in sets}
-    shares: Array = np.zeros(number)
+def _shares(found: Mapping[tuple[int, ...], int], number: int) -> list[float]:
+    """Shapley's value of each column, from the numbers of unique records by all sets of columns."""
+    shares = np.zeros(number)
     for places, count in found.items():
         for one in set(range(number)) - set(places):
             more = found[tuple(sorted((*places, one)))] - count

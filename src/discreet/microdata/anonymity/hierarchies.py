@@ -94,7 +94,7 @@ def period_text(period: Period, value: int) -> str:
     if period == "quarter":
         return f"{1970 + value // 4}-Q{value % 4 + 1}"
     unit = {"hour": "h", "day": "D", "month": "M", "year": "Y"}[period]
-    return str(np.datetime64(value, unit)) + (":00" if period == "hour" else "")
+    return str(np.int64(value).astype(f"M8[{unit}]")) + (":00" if period == "hour" else "")
 
 
 def _refused(name: str, obstacle: str, remedy: str) -> SchemaError:

@@ -38,7 +38,7 @@ def scale_of(name: str, column: Column) -> Scale:
     return Scale(kind, float(column.lower), float(column.upper))
 
 
-def ranged(column: Number | Category, ranges: Array) -> Category:
+def ranged(column: Column, ranges: Array) -> Category:
     """The column of a table in which these ranges stand for its values.
 
     Parameters
