@@ -41,6 +41,12 @@ def test_each_model_is_its_definition() -> None:
     assert met(AnonymityModel(2, t=0.12)) == [False, False]
 
 
+def test_some_rows_are_compared_with_the_whole_table() -> None:
+    some = SensitiveValues.of(CODES, False).among(np.array([6, 7]))
+    assert list(AnonymityModel(1, t=0.62).met([some], np.zeros(2, int), np.array([2]))) == [False]
+    assert list(AnonymityModel(1, t=0.625).met([some], np.zeros(2, int), np.array([2]))) == [True]
+
+
 def test_classes_that_fulfil_a_model_do_so_together_and_some_models_with_any_other_class() -> None:
     """What bisection in the lattice rests on."""
     spoilt, random = set[str](), np.random.default_rng(3)

@@ -128,7 +128,7 @@ def test_sensitive_values_stay_with_their_records() -> None:
 
 def test_without_a_hierarchy_a_column_is_as_it_is_or_one_value() -> None:
     table = asked(private(), method="lattice", k=20)
-    assert table.notes["levels"] == [1, 1, 0, 1]
+    assert table.notes["levels"] == {"age": 1, "income": 1, "town": 0, "born": 1}
     assert set(table["age"]) == {"*"}
     assert table.schema.columns["town"] == SCHEMA["town"]
 

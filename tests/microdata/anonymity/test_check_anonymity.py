@@ -139,6 +139,7 @@ def test_numbers_and_dates_have_an_order_and_large_integers_are_told_apart() -> 
     assert t(np.array([1.0, 2.0, 3.0, np.nan])) == (True, round(1 / 3, 9))
     assert t(["a", "b", "c", "d"]) == (False, 0.5)
     assert t([True, False, True, False]) == (False, 0.0)
+    assert t([True, None, False, False]) == (False, 0.5)
     assert check_anonymity({"id": [2**60, 2**60 + 1]}, {"id": "quasi-identifier"}).k == 1
 
 

@@ -161,6 +161,11 @@ class _Level:
         shift = self.starts[boxes] - np.concatenate([[0], np.cumsum(sizes)[:-1]])
         return np.repeat(shift, sizes) + np.arange(sizes.sum())
 
+    def ranks(self, members: Steps | slice, axes: Steps) -> Codes:
+        """The ranks of some records, each in a column of its own."""
+        rows = len(self.rows)
+        return np.take(self.codes, axes * rows + (np.arange(rows) if isinstance(members, slice) else members))
+
     def after(self, cut: _Cuts) -> _Level:
         """The parts of boxes that were cut."""
         boxes = np.flatnonzero(cut.made)
@@ -168,8 +173,7 @@ class _Level:
             return _Level(self.rows[:0], self.codes[:, :0], self.starts[:0], self.low[:, :0], self.high[:, :0])
         members, sizes, axes = self.members(boxes), self.sizes[boxes], cut.axes[boxes]
         codes, rows = self.codes[:, members], self.rows[members]
-        own = codes[np.repeat(axes, sizes), np.arange(len(rows))]
-        left = own < np.repeat(cut.above[boxes], sizes)
+        left = self.ranks(members, np.repeat(axes, sizes)) < np.repeat(cut.above[boxes], sizes)
         to, counts = _parted(left, sizes)
         new = _Level(np.empty_like(rows), np.empty_like(codes), np.zeros(0, np.int64), *self._bounds(cut, boxes, axes))
         new.rows[to] = rows
@@ -201,9 +205,9 @@ def _parted(left: Flags, sizes: Steps) -> tuple[Steps, Steps]:
 def _sorted(places: Steps, ranks: Codes, boxes: int) -> Steps:
     """The ranks of each box in ascending order: by short keys, which are sorted faster, where they are enough."""
     bits = int(ranks.max()).bit_length()
-    kind = np.int32 if boxes << bits < 2**31 else np.int64
-    keys = np.sort(places.astype(kind) << kind(bits) | ranks)
-    return (keys & kind((1 << bits) - 1)).astype(np.int64)
+    keys = places << bits | ranks
+    ordered = np.sort(keys.astype(np.int32) if boxes << bits < 2**31 else keys)
+    return ordered.astype(np.int64) & ((1 << bits) - 1)
 
 
 @dataclass
@@ -235,7 +239,7 @@ class _Cuts:
         """Cut boxes in one column each, at the median or beside it, where both parts are large enough and allowed."""
         members, sizes = level.members(boxes), level.sizes[boxes]
         starts, places = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(boxes)), sizes)
-        own = level.codes[:, members][axes[places], np.arange(len(places))]
+        own = level.ranks(members, axes[places])
         ranks = _sorted(places, own, len(boxes))
         median = ranks[starts + sizes // 2]
         middle = np.repeat(median, sizes)

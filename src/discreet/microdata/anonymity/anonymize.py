@@ -129,7 +129,7 @@ def anonymize(
     if "near" in found.notes:
         remedy = "Ask for a smaller k or l, a greater c or t, or leave out more records."
         raise ParameterError(TITLE, f"no table meets {model.described}: {found.notes['near']}", remedy, KEPT)
-    return _in_order(found, data.schema)
+    return _in_order(found, data.schema, plan.roles.quasi_identifiers)
 
 
 def _names(names: Any) -> tuple[str, ...]:
@@ -257,10 +257,12 @@ class AnonymityPlan:
         return {name: ranged(self.schema.columns[name], ranges) for name, ranges in cuts}
 
 
-def _in_order(table: PublishedTable, schema: Schema) -> PublishedTable:
-    """The same table with columns in the order of the schema."""
+def _in_order(table: PublishedTable, schema: Schema, quasi: tuple[str, ...]) -> PublishedTable:
+    """The same table with columns in the order of the schema, and levels by the names of columns."""
     names = list(table.schema.columns)
     order = sorted(range(len(names)), key=lambda place: list(schema.columns).index(names[place]))
     columns = {names[place]: table.schema.columns[names[place]] for place in order}
-    notes = {name: value for name, value in table.notes.items() if name in ("levels", "left_out", "loss")}
+    notes = {name: value for name, value in table.notes.items() if name in ("left_out", "loss")}
+    if "levels" in table.notes:
+        notes["levels"] = dict(zip(quasi, table.notes["levels"], strict=True))
     return dataclasses.replace(table, schema=Schema(columns), records=table.records[:, order], notes=notes)
