@@ -52,3 +52,10 @@ def test_periods_are_those_of_the_calendar() -> None:
     levels = CalendarLevels(-40_000, 40_000, 86400, ("month", "quarter", "year", "decade"))
     found = [levels.coarse(days.astype(float), level).tolist() for level in (1, 2, 3, 4)]
     assert found == [[-1, 605, 606], [-1, 201, 202], [-1, 50, 50], [196, 202, 202]]
+
+
+def test_losses_are_the_shares_of_other_values_that_a_value_is_merged_with() -> None:
+    assert ListedLevels(4, ((0, 0, 0, 1),)).losses == (0.0, 0.5, 1.0)
+    assert ListedLevels(1).losses == (0.0, 1.0)
+    assert IntervalLevels(0.0, 10.0, (5.0, 20.0)).losses == (0.0, 0.5, 1.0, 1.0)
+    assert CalendarLevels(0.0, 86400 * 365.2425 * 4, 1, ("hour", "year")).losses[2] == 0.25

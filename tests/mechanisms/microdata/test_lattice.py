@@ -95,6 +95,24 @@ def test_it_is_the_optimum_of_all_combinations_on_fifty_tables(name: str) -> Non
             assert left_out(values, found.best, MODELS[name]) <= found.table.limit
 
 
+class Hasty(LatticeSearch):
+    """Takes every model for one that stays true on the way up, also where records are left out."""
+
+    @property
+    def bisected(self) -> AnonymityModel:  # type: ignore[override]
+        return self.table.lattice.model
+
+
+@pytest.mark.parametrize(("name", "seed", "suppression"), [("entropy", 46, 0.2), ("recursive", 4, 0.3), ("t", 11, 0.5)])
+def test_models_that_merging_may_spoil_are_not_bisected(name: str, seed: int, suppression: float) -> None:
+    values, model = made(seed), MODELS[name]
+    found = search(values, model, suppression)
+    assert found.least == pytest.approx(optimum(values, model, found.table.limit))
+    assert Hasty(found.table).least > found.least + 1e-6
+    assert found.bisected == model.necessary
+    assert search(values, model, 0.0).bisected == model
+
+
 def test_marks_are_right_and_fewer_nodes_are_looked_at_than_there_are() -> None:
     for seed in range(5):
         values = made(seed)

@@ -92,6 +92,13 @@ def uncuttable(codes: Steps, groups: set[frozenset[int]], k: int) -> bool:
     return True
 
 
+def test_ranks_that_short_keys_cannot_hold_are_cut_alike() -> None:
+    columns = list(np.random.default_rng(3).integers(0, 60, (2, 400)))
+    few, many = cut_boxes(columns, 3), cut_boxes([column * 2**24 for column in columns], 3)
+    assert few.own.max() > 64
+    assert np.array_equal(few.own, many.own)
+
+
 def test_records_lie_in_their_boxes_and_boxes_leave_no_gap() -> None:
     values = table(200, 3, 30)
     columns = [Ranked.of(column) for column in values[:, :2].T]

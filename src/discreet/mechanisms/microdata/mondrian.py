@@ -80,7 +80,7 @@ def sensitive_values(values: Array, sensitive: Sequence[tuple[int, bool]]) -> li
 
 
 @dataclass(frozen=True)
-class Boxes:
+class RankBoxes:
     """Records in boxes of ranks.
 
     Parameters
@@ -96,7 +96,7 @@ class Boxes:
     high: Steps
 
 
-def cut_boxes(columns: Sequence[Steps], least: int, allowed: Allowed | None = None) -> Boxes:
+def cut_boxes(columns: Sequence[Steps], least: int, allowed: Allowed | None = None) -> RankBoxes:
     """Cut records into boxes of at least so many.
 
     Parameters
@@ -127,7 +127,7 @@ def cut_boxes(columns: Sequence[Steps], least: int, allowed: Allowed | None = No
 
 @dataclass
 class _Level:
-    """Boxes that may be cut: their records lie side by side."""
+    """RankBoxes that may be cut: their records lie side by side."""
 
     rows: Steps  # places of records
     codes: Codes  # ranks, column by column
@@ -260,7 +260,7 @@ class _Cuts:
 
 @dataclass
 class _Done:
-    """Boxes that are not cut any more."""
+    """RankBoxes that are not cut any more."""
 
     own: Steps
     count: int = 0
@@ -277,5 +277,5 @@ class _Done:
             self.low.append(level.low[:, boxes])
             self.high.append(level.high[:, boxes])
 
-    def boxes(self) -> Boxes:
-        return Boxes(self.own, np.concatenate(self.low, axis=1), np.concatenate(self.high, axis=1))
+    def boxes(self) -> RankBoxes:
+        return RankBoxes(self.own, np.concatenate(self.low, axis=1), np.concatenate(self.high, axis=1))
