@@ -37,7 +37,6 @@ MUTANTS = [
         (".reshape(-1, 2).all(axis=1)", ".reshape(-1, 2).any(axis=1)"),
         ("checked = allowed if self.model.looks_at_values else None", "checked = None"),
         ("np.argsort(-widths, axis=0", "np.argsort(widths, axis=0"),
-        ("boxes << bits < 2**31", "True"),
         ("level.sizes >= 2 * least", "level.sizes >= 3 * least"),
         ("ChangedRows.shuffled(found, bits, ranges=ranges)", 'ChangedRows(found, {"ranges": ranges})'),
     ),

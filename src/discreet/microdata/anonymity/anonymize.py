@@ -14,6 +14,7 @@ from discreet.mechanisms.microdata.anonymity_model import AnonymityModel, Divers
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
 from discreet.mechanisms.microdata.lattice import Lattice
 from discreet.mechanisms.microdata.mondrian import Mondrian
+from discreet.microdata.anonymity.given_roles import given_names, given_roles
 from discreet.microdata.anonymity.hierarchies import Hierarchy
 from discreet.microdata.anonymity.range_texts import ranged, scale_of
 from discreet.microdata.published_table import PublishedTable
@@ -118,7 +119,8 @@ def anonymize(
     if not isinstance(data, PrivateData):
         raise ParameterError(TITLE, f"a {type(data).__name__} is no private data", "Open it with PrivateData.of.")
     model = AnonymityModel(k, l, diversity, c, t)
-    plan = AnonymityPlan(data.schema, Roles(roles).checked(TITLE, data.schema), model, _names(ordered))
+    own = given_roles(TITLE, roles).checked(TITLE, data.schema)
+    plan = AnonymityPlan(data.schema, own, model, given_names(TITLE, "ordered", ordered))
     plan.check(data.public_size, data.unit.rows)
     mechanism: Mondrian | Lattice = plan.mondrian
     check_method(method, hierarchies, suppression)
@@ -130,12 +132,6 @@ def anonymize(
         remedy = "Ask for a smaller k or l, a greater c or t, or leave out more records."
         raise ParameterError(TITLE, f"no table meets {model.described}: {found.notes['near']}", remedy, KEPT)
     return _in_order(found, data.schema, plan.roles.quasi_identifiers)
-
-
-def _names(names: Any) -> tuple[str, ...]:
-    if isinstance(names, str) or not isinstance(names, Sequence):
-        raise ParameterError(TITLE, f"ordered is {shown(names)}", "Give a list of columns.")
-    return tuple(names)
 
 
 def check_method(method: object, hierarchies: Mapping[str, Any] | None, suppression: float) -> None:

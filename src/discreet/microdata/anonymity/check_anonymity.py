@@ -18,6 +18,7 @@ from discreet.core.grid import Steps
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.mechanisms.microdata.equivalence_classes import ClassCounts, joint_codes
+from discreet.microdata.anonymity.given_roles import given_names, given_roles
 from discreet.microdata.published_table import PublishedTable
 from discreet.releases.columns import Columns, Series
 from discreet.schema.roles import Roles
@@ -204,11 +205,12 @@ def check_anonymity(table: Any, roles: Mapping[str, str] | Roles, *, ordered: Se
                  age             0               0                 0
                  sex             2               2                 2
     """
-    own = Roles(roles)
+    own = given_roles(TITLE, roles)
     if not own.quasi_identifiers:
         remedy = 'Say which columns others may know: roles={"age": "quasi-identifier"}.'
         raise SchemaError(TITLE, "no column is a quasi-identifier", remedy)
-    columns = _columns(table, (*own.quasi_identifiers, *own.sensitive), ordered)
+    named = given_names(TITLE, "ordered", ordered)
+    columns = _columns(table, (*own.quasi_identifiers, *own.sensitive), named)
     quasi = [columns[name] for name in own.quasi_identifiers]
     keys = joint_codes([one.codes for one in quasi], [one.count for one in quasi])
     _, classes, sizes = np.unique(keys, return_inverse=True, return_counts=True)
