@@ -99,7 +99,7 @@ class Hasty(LatticeSearch):
     """Takes every model for one that stays true on the way up, also where records are left out."""
 
     @property
-    def bisected(self) -> AnonymityModel:  # type: ignore[override]
+    def bisected(self) -> AnonymityModel:
         return self.table.lattice.model
 
 
