@@ -96,6 +96,15 @@ $(VENV)/bench-%/.ready: benchmarks/peers/%_grouped.txt | $(BIN)/python
 	$(VENV)/bench-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+$(VENV)/bench-%/.ready: benchmarks/peers/%_anonymity.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-$*
+	$(VENV)/bench-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# DISCREET_DATA= names the folder with adult.csv.gz.
+bench-anonymity: $(VENV)/.start $(VENV)/bench-anonypy/.ready $(VENV)/bench-pycanon/.ready
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.release_anonymity
+
 $(VENV)/bench-sums/.ready: pyproject.toml constraints.txt benchmarks/sums_peers.txt | $(BIN)/python
 	$(PYTHON) -m venv $(VENV)/bench-sums
 	$(VENV)/bench-sums/bin/python -m pip install $(PIP_FLAGS) -e '.[duckdb,spark]' -r benchmarks/sums_peers.txt

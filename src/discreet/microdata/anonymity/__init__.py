@@ -1,0 +1,1 @@
+"""Tables in which nobody stands alone: k-anonymity, l-diversity, t-closeness, and how to look for them."""

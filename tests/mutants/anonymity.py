@@ -1,0 +1,111 @@
+"""Mistakes in anonymous tables."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+MUTANTS = [
+    *of(
+        "mechanisms/microdata/equivalence_classes",
+        ("np.full(len(column), len(values), np.int64)", "np.zeros(len(column), np.int64)"),
+        ("if size * max(count, 1) > MOST:", "if False:"),
+        ("if np.array_equal(places + low, column):", "if True:"),
+        ("max(len(there) - 1, 1)", "max(len(there), 1)"),
+        ("found[self.starts] += sums[places[self.starts]]", "pass"),
+        ("np.where(rank >= l - 1, self.counts[order], 0)", "np.where(rank >= l, self.counts[order], 0)"),
+        ("np.lexsort((-self.counts, self._classes))", "np.lexsort((self.counts, self._classes))"),
+        ("ends[np.append(self.starts[1:], len(places)) - 1] = len(there)", "pass"),
+    ),
+    *of(
+        "mechanisms/microdata/anonymity_model",
+        ("found = sizes >= self.k * rows", "found = sizes >= self.k"),
+        ("found = sizes >= self.k * rows", "found = sizes > self.k * rows"),
+        ("counts.largest < self.c * counts.tail", "counts.largest <= self.c * counts.tail"),
+        ("<= self.t + CLOSE", "< 1.1 * self.t"),
+        ('and (self.l is None or self.diversity == "distinct")', ""),
+        ("return self.t is None and (", "return True and ("),
+        ("math.ceil(self.l - CLOSE)", "math.ceil(self.l) + 1"),
+        (
+            "return SensitiveValues(self.codes[rows], self.whole,",
+            "return SensitiveValues(self.codes[rows], 1 + self.whole,",
+        ),
+    ),
+    *of(
+        "mechanisms/microdata/mondrian",
+        ("self.model.k * answer.rows, checked)", "self.model.k, checked)"),
+        ("np.minimum(lefts, sizes - lefts) >= least", "lefts >= least"),
+        (".reshape(-1, 2).all(axis=1)", ".reshape(-1, 2).any(axis=1)"),
+        ("checked = allowed if self.model.looks_at_values else None", "checked = None"),
+        ("np.argsort(-widths, axis=0", "np.argsort(widths, axis=0"),
+        ("level.sizes >= 2 * least", "level.sizes >= 3 * least"),
+        ("ChangedRows.shuffled(found, bits, ranges=ranges)", 'ChangedRows(found, {"ranges": ranges})'),
+    ),
+    *of(
+        "mechanisms/microdata/round_cuts",
+        ("last & column.missing], axis=1)", "last], axis=1)"),
+        ("np.isinf(ends), last & column.missing", "ends == self.upper, last & column.missing"),
+        ("np.where((rounder > low) & (rounder <= high), rounder, found)", "rounder"),
+        ("np.where(rounder > low, rounder, found)", "rounder"),
+        ("for more in (0, 1):", "for more in (0,):"),
+        ("np.where(absent, np.nan, np.arange(len(bounds)))", "np.arange(len(bounds)) * 1.0"),
+    ),
+    *of(
+        "mechanisms/microdata/generalization_levels",
+        ("np.where(close, nearest, np.floor(exact))", "np.floor(exact)"),
+        ("NEAR * np.spacing(np.abs(exact))", "1e-9 * np.abs(exact)"),
+        ("np.where(missing, np.nan, found.astype(np.float64))", "found.astype(np.float64)"),
+        ("np.mean(count - 1)", "np.mean(count)"),
+    ),
+    *of(
+        "mechanisms/microdata/lattice",
+        ("model if self.table.limit == 0 or model.grows else model.necessary", "model"),
+        ("model if self.table.limit == 0 or model.grows else model.necessary", "model.necessary"),
+        ("if self.losses[node] >= self.least:", "if True:"),
+        ("self.losses[node] < self.least)", "self.losses[node] < 0.8 * self.least)"),
+        ("slice(level, None) if enough else slice(level + 1)", "slice(level, None)"),
+        ("loss + (1 - loss) * count / table.records", "loss"),
+        ("SensitiveValues.of(column.codes[fine], column.ordered)", "column.among(fine)"),
+        ("found, groups = answer.values[kept], list[Array]()", "found, groups = answer.values.copy(), list[Array]()"),
+        (
+            "math.floor(self.lattice.suppression * self.records + 1e-9)",
+            "math.ceil(self.lattice.suppression * self.records)",
+        ),
+    ),
+    *of(
+        "microdata/anonymity/hierarchies",
+        ("if place is None or place in found:", "if place is None:"),
+        ("        if place not in found:\n", "        if False:\n"),
+        ("abs(wide / narrow - round(wide / narrow)) > 1e-9", "False"),
+        ("sorted(set(places)) != places", "False"),
+        ("len(set(zip(*groups[-2:], strict=True))) != len(set(groups[-2]))", "False"),
+        ("(value, value + 1)", "(value, value + 2)"),
+    ),
+    *of(
+        "microdata/anonymity/range_texts",
+        ("int(high + closed), bool(missing)", "int(high), bool(missing)"),
+        ("{']' if closed else ')'}", ")"),
+        ("    try:\n        return Category(plain)\n    except SchemaError:\n", "    if True:\n"),
+    ),
+    *of(
+        "microdata/anonymity/anonymize",
+        ("for name in self.roles.given_away(self.schema.columns)", "for name in self.schema.columns"),
+        ("if size is not None and size < self.model.k * rows:", "if False:"),
+        ("if self.model.looks_at_values and not self.roles.sensitive:", "if False:"),
+        ("if nodes <= MOST_NODES:", "if True:"),
+        ('    if "near" in found.notes:\n        remedy', "    if False:\n        remedy"),
+        ("records=table.records[:, order]", "records=table.records"),
+        ("isinstance(self.schema.columns[name], Number) or name in self.ordered", "True"),
+    ),
+    *of(
+        "microdata/anonymity/check_anonymity",
+        ("dict.fromkeys(absent, len(there))", "dict.fromkeys(absent, 0)"),
+        ("max(distance, 0.0), ordered)", "min(distance, 0.5), ordered)"),
+        ("(number * comb(number - 1, len(places)))", "(number * comb(number, len(places)))"),
+        ("bool not in kinds and all(", "all("),
+        (
+            "worst = float((counts.largest / counts.tail(least)).max())",
+            "worst = float((counts.largest / counts.tail(1)).max())",
+        ),
+        ("counts.entropy.min()", "counts.entropy.max()"),
+    ),
+]
