@@ -12,7 +12,11 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.checks import check_one_of, check_seed, check_whole
 from discreet.core.condition import Condition
 from discreet.core.errors import SchemaError
+from discreet.microdata.synthetic.contingency_method import ContingencyMethod
+from discreet.microdata.synthetic.diffgen_method import DiffgenMethod
 from discreet.microdata.synthetic.made_up_records import MadeUpRecords
+from discreet.microdata.synthetic.mwem_method import MwemMethod
+from discreet.microdata.synthetic.privbayes_method import PrivbayesMethod
 from discreet.microdata.synthetic.synthesis import MOST_ROWS, TITLE, Layout, SynthesisMethod, TableAsker
 from discreet.microdata.synthetic.synthetic_table import SyntheticTable
 from discreet.microdata.synthetic.tree_method import TreeMethod
@@ -28,7 +32,13 @@ from discreet.schema.schema import Schema, Text
 
 BINS = 16
 CELLS = 0.1  # share of the information that the budget pays for that goes to the cells of numbers
-METHODS: dict[str, type[SynthesisMethod]] = {"tree": TreeMethod}
+METHODS: dict[str, type[SynthesisMethod]] = {
+    "tree": TreeMethod,
+    "contingency": ContingencyMethod,
+    "mwem": MwemMethod,
+    "privbayes": PrivbayesMethod,
+    "diffgen": DiffgenMethod,
+}
 
 
 @statistic(
