@@ -67,7 +67,7 @@ class LeafModel(SynthesisModel):
         return axes if len(axes) == 1 else None
 
     def table(self, axes: AxisPlaces) -> Array:
-        return self.counts.tables[axes]
+        return self.counts.unbiased(axes)
 
     def _stretches(self, places: Steps) -> list[Steps]:
         """The stretch of each record in each column that is cut."""

@@ -98,6 +98,13 @@ class MeasuredTables:
         parts = {**self._fused.parts, NOTHING: np.array(self.total)}
         return dataclasses.replace(self._fused, parts=parts)
 
+    def unbiased(self, axes: AxisPlaces) -> Array:
+        """A table as it was measured, made to agree with the others: a count may be negative, and is right on average.
+
+        What is read off it has an error of known deviation, which taking negative counts off would turn into a bias.
+        """
+        return self.residuals.marginal(axes)
+
     @cached_property
     def margins(self) -> tuple[Array, ...]:
         """How many records are in each cell of each column."""
@@ -105,7 +112,7 @@ class MeasuredTables:
 
     def _margin(self, axes: AxisPlaces) -> Array:
         deviation = math.sqrt(self.residuals.variance(axes))
-        margin = on_simplex(pruned(self.residuals.marginal(axes), deviation), self.total) + LEAST * self.total
+        margin = on_simplex(pruned(self.unbiased(axes), deviation), self.total) + LEAST * self.total
         return margin * (self.total / margin.sum())
 
     @cached_property
@@ -114,7 +121,7 @@ class MeasuredTables:
         wanted = dict.fromkeys(axes for axes in self.sets if len(axes) > 1)
         return {
             **{(place,): margin for place, margin in enumerate(self.margins)},
-            **{axes: fitted(self.residuals.marginal(axes), [self.margins[axis] for axis in axes]) for axes in wanted},
+            **{axes: fitted(self.unbiased(axes), [self.margins[axis] for axis in axes]) for axes in wanted},
         }
 
     def again(self, generator: np.random.Generator) -> MeasuredTables:
@@ -185,7 +192,9 @@ def fitted(table: Array, margins: Sequence[Array]) -> Array:
 
 @dataclass(frozen=True)
 class MeasuredModel(SynthesisModel):
-    """A distribution of records that is made from measured tables, as they have to say all that it knows.
+    """A distribution of records that is made from measured tables.
+
+    Records are counted out of tables without negative counts. What a query reads are the tables as they were measured.
 
     Parameters
     ----------
@@ -210,7 +219,7 @@ class MeasuredModel(SynthesisModel):
         return next((own for own in self.counts.tables if set(axes) <= set(own)), None)
 
     def table(self, axes: AxisPlaces) -> Array:
-        return self.counts.tables[axes]
+        return self.counts.unbiased(axes)
 
     def again(self, generator: np.random.Generator) -> Self:
         return type(self).of(self.counts.again(generator))

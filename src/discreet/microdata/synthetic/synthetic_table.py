@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.microdata.published_table import PublishedTable
@@ -66,7 +67,7 @@ class SyntheticTable(PublishedTable):
         if not axes:
             raise ParameterError("count", "the condition reads no column", "Name one.", "The release is as it was.")
         counted = self.model.measured(axes)
-        reading = self._weighted(fulfilled) if counted is None else self._cells(counted, fulfilled)
+        reading = self._weighted(fulfilled) if counted is None else self._cells(counted, fulfilled, condition)
         value = reading(self.model)
         error = float(np.std([reading(copy) for copy in self.copies], ddof=1))
         half = float(ndtri(0.5 + level / 2)) * error
@@ -90,10 +91,12 @@ class SyntheticTable(PublishedTable):
         """The cells of all records."""
         return self.model.codes.places(self.records)
 
-    def _cells(self, axes: tuple[int, ...], fulfilled: Any) -> Any:
-        """What reads a count off a counted table: a cell counts by the share of its records."""
+    def _cells(self, axes: tuple[int, ...], fulfilled: Any, condition: Condition) -> Any:
+        """What reads a count off a counted table: a cell counts by the share of its records, or by its middle."""
         codes, size = self.model.codes.codes(self._places, axes), self.model.codes.cells(axes)
-        shares = np.bincount(codes, fulfilled, size) / np.maximum(np.bincount(codes, minlength=size), 1)
+        records = np.bincount(codes, minlength=size)
+        middles = condition.mask(self.model.codes.middles(axes))
+        shares = np.where(records > 0, np.bincount(codes, fulfilled, size) / np.maximum(records, 1), middles)
         return lambda model: float(shares @ model.table(axes).ravel())
 
     def _weighted(self, fulfilled: Any) -> Any:

@@ -12,6 +12,7 @@ from discreet.core.bound import Bound
 from discreet.core.checks import check_one_of, check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
+from discreet.core.neighbors import Neighbors
 from discreet.questions.question import BoundedSum, View
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.coded_tables import TableCodes
@@ -96,10 +97,12 @@ class SplitScores:
     """How far the two parts of each split differ in their classes: scores that a curator alone can compute.
 
     With counts L_c and R_c of class c in the parts, L and R of all classes and n = L + R, the score is half of the sum
-    of abs(L_c - L (L_c + R_c) / n): how many records would have to change parts so that the class says nothing. A
-    record more of class a in the left part moves the vector by R / (n + 1) times e_a - p, p being the shares of classes
-    in the stretch; that is at most 2 long in l1, so that the score moves by at most 1; the right part is alike. Scores
-    are exact fractions, floored to a grid, which is counted.
+    of abs(L_c - L (L_c + R_c) / n): how many records would have to change parts so that the class says nothing. Let p
+    be the shares of classes in the stretch. A record more of class a in the left part moves the vector of L_c - L p_c
+    by R / (n + 1) times e_a - p, which is at most 2 long in l1, so that the score moves by at most 1; the right part is
+    alike. One that is replaced moves it no farther: by R / n times e_b - e_a, if it stays in the left part, by p - e_a
+    if it goes to the right one, and by p - (R e_a + L e_b) / n if it also changes its class. Scores are exact
+    fractions, floored to a grid, which is counted.
 
     Parameters
     ----------
@@ -142,7 +145,7 @@ class SplitScores:
 
     @property
     def bound(self) -> Bound:
-        """The most that a record moves a score."""
+        """The most that a record moves a score, whether it is added, removed or replaced."""
         return Bound("linf", 1.0)
 
     def answer(self, view: View) -> Answer:
@@ -157,7 +160,8 @@ class SplitScores:
             for column, own in zip(self._columns, counts, strict=True)
         }
         steps = np.array([self._steps(sums[one.column], one) for one in self.splits], dtype=np.int64)
-        return Answer(steps, self.grid, self.bound.times(view.unit.rows), view.neighbors, slack=1.0)
+        bound = self.bound.times(view.unit.rows)  # for both relations: `ADD_REMOVE` is the one that does not double it
+        return Answer(steps, self.grid, bound, Neighbors.ADD_REMOVE, slack=1.0)
 
     def _steps(self, sums: np.ndarray[tuple[int, ...], np.dtype[np.object_]], split: Split) -> int:
         """A score in steps of the grid, floored; of whole numbers of any size, so that nothing is rounded before."""
