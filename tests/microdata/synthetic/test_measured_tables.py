@@ -59,15 +59,15 @@ def test_a_public_number_of_records_is_kept_and_a_secret_one_is_noisy() -> None:
 
 def test_copies_are_as_far_apart_as_the_noise_puts_them() -> None:
     """The deviation of what is read is that of repeated measurements, also where counts are zero."""
-    for axes in ((0,), (1,), (0, 1), (1, 2)):
-        repeated = np.std([measured(seed).unbiased(axes) for seed in range(600)], axis=0)
+    for axes in ((1,), (0, 1), (1, 2)):
+        repeated = np.std([measured(seed).unbiased(axes) for seed in range(250)], axis=0)
         one, rng = measured(1000), np.random.default_rng(2)
-        copies = np.std([one.again(rng).unbiased(axes) for _ in range(600)], axis=0)
-        np.testing.assert_allclose(copies, repeated, rtol=0.15)
-        np.testing.assert_allclose(repeated, np.sqrt(one.residuals.variance(axes)), rtol=0.15)
-        mean = np.mean([measured(seed).unbiased(axes) for seed in range(600)], axis=0)
+        copies = np.std([one.again(rng).unbiased(axes) for _ in range(250)], axis=0)
+        np.testing.assert_allclose(copies, repeated, rtol=0.25)
+        np.testing.assert_allclose(repeated, np.sqrt(one.residuals.variance(axes)), rtol=0.25)
+        mean = np.mean([measured(seed).unbiased(axes) for seed in range(250)], axis=0)
         exact = TRUTH.sum(axis=tuple(set(range(3)) - set(axes)))
-        np.testing.assert_allclose(mean, exact, atol=5 * repeated.max() / np.sqrt(600))
+        np.testing.assert_allclose(mean, exact, atol=5 * repeated.max() / np.sqrt(250))
 
 
 def test_notes_give_the_same_tables_again() -> None:

@@ -86,7 +86,7 @@ def test_one_record_moves_a_score_by_one_at_most_also_where_it_is_replaced() -> 
 
 
 def test_a_replaced_record_moves_the_scores_of_both_parts_of_a_stretch() -> None:
-    """So choices in parts that have no record in common do not cost less together, as they do in DiffGen as published."""
+    """So choices in parts that have no record in common cost no less together, as DiffGen has it."""
     both = (Split(0, 0, 1, 2), Split(0, 2, 3, 4))
     rows = np.array([[0.0, 0, 0]] * 20 + [[40.0, 0, 1]] * 20 + [[80.0, 0, 0]] * 20 + [[np.nan, 0, 1]] * 20)
     other = rows.copy()
