@@ -45,5 +45,5 @@ def test_single_columns_alone_are_measured_and_copies_differ() -> None:
 
 def test_notes_give_the_same_records_again() -> None:
     again = LeafModel.of_notes(CODES, model().to_notes())
-    rows = [one.counted_out(100, np.random.default_rng(1)) for one in (model(), again)]
-    np.testing.assert_array_equal(*rows)
+    first, second = (one.counted_out(100, np.random.default_rng(1)) for one in (model(), again))
+    np.testing.assert_array_equal(first, second)

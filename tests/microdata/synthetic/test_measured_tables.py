@@ -70,6 +70,13 @@ def test_copies_are_as_far_apart_as_the_noise_puts_them() -> None:
         np.testing.assert_allclose(mean, exact, atol=5 * repeated.max() / np.sqrt(250))
 
 
+def test_of_a_table_of_more_columns_than_are_made_copies_are_drawn_too() -> None:
+    one = MeasuredTables(CODES, (Measurement(ABC),), (TRUTH,), (4.0,), ((0, 1), (1, 2)))
+    copies = np.array([one.again(np.random.default_rng(seed)).unbiased((0, 1)) for seed in range(200)])
+    np.testing.assert_allclose(copies.mean(axis=0), TRUTH.sum(axis=2), atol=2.0)
+    np.testing.assert_allclose(copies.std(axis=0), 4.0 * np.sqrt(2), rtol=0.2)
+
+
 def test_notes_give_the_same_tables_again() -> None:
     one = measured(5, 1800.0)
     again = MeasuredTables.of_notes(CODES, one.to_notes())

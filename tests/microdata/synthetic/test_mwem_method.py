@@ -19,7 +19,8 @@ def test_the_noise_of_a_table_is_that_of_its_price_whatever_its_columns_are() ->
     within 10 % of that of Laplace noise, whose kurtosis is 6, but for a chance below 1e-2.
     """
     codes = TableCodes.of(SCHEMA, NAMES, ((),) * 5)
-    off, ones = [], []
+    off: list[np.ndarray] = []
+    ones: list[np.ndarray] = []
     for seed in range(8):
         notes, _ = asked("mwem", opened(seed))
         for axes, table, stddev in zip(notes["sets"], notes["numbers"], notes["stddevs"], strict=True):

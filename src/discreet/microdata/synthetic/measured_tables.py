@@ -15,7 +15,7 @@ from discreet.core.grid import Array
 from discreet.microdata.synthetic.synthesis import MOST_ROWS, SynthesisModel
 from discreet.microdata.synthetic.tree_model import LEAST, on_simplex, pruned
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
-from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Measurement, closure, subsets
+from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Measurement, closure, residual, subsets
 
 ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
 NOTHING: AxisSet = frozenset()
@@ -126,20 +126,27 @@ class MeasuredTables:
 
     def again(self, generator: np.random.Generator) -> MeasuredTables:
         """What might have been measured, had the tables been these."""
-        known = {frozenset(axes): axes for axes in self.tables}
         numbers = []
         for member, stddev in zip(self.members, self.stddevs, strict=True):
-            exact = member.numbers(self._counts(member.axes, known), self.codes.sizes)
+            exact = member.numbers(self._counts(member.axes), self.codes.sizes)
             numbers.append(exact + generator.normal(0, stddev, exact.shape))
         return dataclasses.replace(self, numbers=tuple(numbers))
 
-    def _counts(self, wanted: AxisSet, known: Mapping[AxisSet, AxisPlaces]) -> Array:
-        """A table of these columns in ascending order: one that is made, or summed up from one."""
-        if not wanted:
-            return np.array(self.total)
-        axes = known[wanted] if wanted in known else next(own for one, own in known.items() if wanted <= one)
-        table = self.tables[axes].transpose(np.argsort(axes))
-        return table.sum(axis=tuple(place for place, axis in enumerate(sorted(axes)) if axis not in wanted))
+    @cached_property
+    def _made(self) -> Mapping[AxisSet, Array]:
+        """The residuals of the tables without negative counts."""
+        known = [(frozenset(axes), table.transpose(np.argsort(axes))) for axes, table in self.tables.items()]
+        within = {part: next(own for own in known if part <= own[0]) for part in self._fused.parts}
+        return {part: residual(table, axes, part) for part, (axes, table) in within.items()}
+
+    def _counts(self, axes: AxisSet) -> Array:
+        """The table of any columns in ascending order: as made, and as even as possible in all that was not made."""
+        table = np.zeros([self.codes.sizes[axis] for axis in sorted(axes)])
+        for part, own in self._made.items():
+            if part <= axes:
+                shape = [self.codes.sizes[axis] if axis in part else 1 for axis in sorted(axes)]
+                table += own.reshape(shape) * (own.size / table.size)
+        return table
 
     def to_notes(self) -> dict[str, Any]:
         """All of it, but for the cells, in a form that a ledger keeps."""

@@ -72,6 +72,11 @@ def synthesize(
     ----------
     columns : sequence of str, optional
         Public. Of which the table consists; by default all whose values are public.
+    method : {"tree", "contingency", "mwem", "privbayes", "diffgen"}
+        Public. What is counted. "contingency": all tables of `degree` columns (Barak et al. 2007). "mwem": those that
+        would be most wrong (Hardt, Ligett and McSherry 2012). Both hold a table of all columns, so these must be few.
+        "privbayes": a Bayesian network (Zhang et al. 2017). "diffgen": cuts of columns where the classes of `target`
+        differ (Mohammed et al. 2011). The last three choose by all records, which takes a curator.
     bins : int
         Public. About how many cells a number has; all its values, if it has no more.
     rows : int, optional
@@ -80,6 +85,11 @@ def synthesize(
         Public. Conditions that every record fulfils by its nature, such as "end >= start": records that do not are
         made up again. A value that is missing contradicts none, unless the condition says so. Whether the data fulfil
         them does not matter; where hardly any record does, the table has fewer.
+    degree : int, optional
+        Public. Of "contingency" and "mwem", how many columns each table has, 2 and 3 by default; of "privbayes", how
+        many columns another one depends on at most, 2 by default.
+    target : str, optional
+        Public. Of "diffgen", the column of classes.
     random_state : int, optional
         Public. Seeds the counting out of records, which is no secret; the noise is drawn apart.
 
@@ -93,7 +103,9 @@ def synthesize(
     ---------
     The event on the receipt, for the data set's own neighbors: noisy counts of the cells of numbers, of columns and of
     pairs, each a bounded sum, and the choice of pairs (`SpanningTree`), composed. All else is post-processing. The
-    tree is that of MST, McKenna, Miklau and Sheldon 2021; its counts are fused by closed formulas.
+    tree is that of MST, McKenna, Miklau and Sheldon 2021; its counts are fused by closed formulas. Other methods are
+    noisy counts too, and choices by the exponential mechanism, composed: what they change of what was published, for
+    the price to hold, is said where they are defined.
 
     Examples
     --------
