@@ -43,7 +43,7 @@ MUTANTS = [
     *of(
         f"{ROOM}/contingency_method",
         ("tuple((stddev / measured.weights).tolist())", "(stddev,) * len(numbers)"),
-        ("size = asker.of.data.public_size", "size = 3000.0"),
+        ("size = asker.of.data.public_size", "size = None"),
         ('check_joint(layout, "contingency")', "pass"),
         tests=METHODS,
     ),

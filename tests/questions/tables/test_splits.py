@@ -130,3 +130,9 @@ def test_every_record_has_one_mark_in_a_table_of_stretches() -> None:
 def test_splits_that_are_not_there_are_refused(target: int, splits: Any) -> None:
     with pytest.raises(ParameterError):
         SplitScores(CODES, target, splits)
+
+
+def test_stretches_that_overlap_or_leave_cells_out_are_refused() -> None:
+    for starts in ((0, 2, 2), (0, 3, 1), (1, 2), (0, 4), (), (0.0, 0.5)):
+        with pytest.raises(ParameterError):
+            table_of_stretches_of(SCHEMA, CODES.columns, CODES.edges, (starts, (0,), (0,)))  # type: ignore[arg-type]
