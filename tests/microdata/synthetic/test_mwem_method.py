@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from discreet.core.neighbors import Neighbors
 from discreet.microdata.synthetic.mwem_method import ONES, TABLES, MwemMethod
 from discreet.questions.tables.coded_tables import TableCodes
 from tests.microdata.synthetic.made_up import NAMES, RECORDS, SCHEMA, asked, layout_of, made, opened
@@ -55,3 +56,9 @@ def test_columns_that_a_constraint_names_are_counted() -> None:
     for method in ("mwem", "privbayes"):
         table = made(method, opened(1), constraints=["b == 'u' or c == 'u'"], degree=2)
         assert table.model.measured((1, 2)) is not None
+
+
+def test_noise_of_any_size_fails_nothing_after_the_charge() -> None:
+    for method in ("mwem", "privbayes"):
+        for epsilon in (1e-10, 20.0):
+            assert len(made(method, opened(1, neighbors=Neighbors.REPLACE), epsilon, 0.0, rows=10)) == 10

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.errors import NotPermitted
+from discreet.core.grid import Array
 from discreet.microdata.synthetic.contingency_method import tables_of
 from discreet.microdata.synthetic.measured_tables import MeasuredTables
 from discreet.microdata.synthetic.product_model import ProductModel, check_joint
@@ -19,6 +20,7 @@ from discreet.questions.tables.coded_tables import AxisPlaces
 
 DEGREE = 3
 ONES, CHOICES, TABLES = 0.2, 0.2, 0.6  # shares of columns, of choosing tables and of counting them
+MOST_PENALTY = 2.0**36  # of a table: where noise is larger, choices are made by chance anyway
 
 
 def check_chooser(layout: Layout, method: str) -> None:
@@ -31,10 +33,16 @@ def check_chooser(layout: Layout, method: str) -> None:
         )
 
 
-def first_of(layout: Layout, sets: Sequence[AxisPlaces], known: Sequence[AxisPlaces]) -> np.ndarray[Any, Any]:
-    """What is added to the scores of tables with columns that a public constraint names, until they are counted."""
+def penalties_of(
+    layout: Layout, sets: Sequence[AxisPlaces], tables: Sequence[Array], stddev: float, known: Sequence[AxisPlaces]
+) -> Array:
+    """What is taken off the distances of tables: what the noise of counting them would add.
+
+    Tables with columns that a public constraint names, and that no table has yet, come first.
+    """
     named = [set(pair) for pair in layout.together if not any(set(pair) <= set(axes) for axes in known)]
-    return np.array([FIRST if any(pair <= set(axes) for pair in named) else 0.0 for axes in sets])
+    first = [FIRST if any(pair <= set(axes) for pair in named) else 0.0 for axes in sets]
+    return np.array([min(noise_in(table, stddev), MOST_PENALTY) for table in tables]) - first
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,5 @@ class MwemMethod(SynthesisMethod):
         """The place of a table that is far from expected, by more than the noise that it would be counted with."""
         model, stddev = ProductModel.of(counts), asker.stddev(waiting[:1], noise)
         tables = [model.expected(axes) for axes in waiting]
-        penalties = np.array([noise_in(table, stddev) for table in tables])
-        penalties -= first_of(self.layout, waiting, counts.sets)
+        penalties = penalties_of(self.layout, waiting, tables, stddev, counts.sets)
         return int(asker.farthest(waiting, tables, chooser, penalties, np.ones(len(waiting))))

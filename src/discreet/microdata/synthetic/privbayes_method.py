@@ -12,11 +12,10 @@ import numpy as np
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array, Steps
 from discreet.microdata.synthetic.measured_tables import MeasuredTables
-from discreet.microdata.synthetic.mwem_method import check_chooser, first_of
+from discreet.microdata.synthetic.mwem_method import check_chooser, penalties_of
 from discreet.microdata.synthetic.network_model import NetworkModel
 from discreet.microdata.synthetic.synthesis import TITLE, Layout, SynthesisMethod, TableAsker
 from discreet.microdata.synthetic.tree_method import TreeMethod
-from discreet.microdata.synthetic.tree_model import noise_in
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 DEGREE = 2
@@ -86,8 +85,7 @@ class PrivbayesMethod(SynthesisMethod):
         families = candidates([family[-1] for family in network.families], asker.codes, self.degree)
         tables = _independent(network, families)
         stddev = asker.stddev(families[:1], noise)
-        penalties = np.array([noise_in(table, stddev) for table in tables])
-        penalties -= first_of(self.layout, families, counts.sets)
+        penalties = penalties_of(self.layout, families, tables, stddev, counts.sets)
         return families[int(asker.farthest(families, tables, chooser, penalties, np.ones(len(families))))]
 
 
