@@ -1,3 +1,6 @@
+from .anonymity.anonymize import anonymize as anonymize
+from .anonymity.check_anonymity import AnonymityReport as AnonymityReport
+from .anonymity.check_anonymity import check_anonymity as check_anonymity
 from .perturbation.add_noise import NoisyTable as NoisyTable
 from .perturbation.add_noise import add_correlated_noise as add_correlated_noise
 from .perturbation.add_noise import add_noise as add_noise
@@ -16,9 +19,6 @@ from .perturbation.projections import project_rows as project_rows
 from .perturbation.projections import rotate as rotate
 from .perturbation.swaps import swap_places as swap_places
 from .perturbation.swaps import swap_ranks as swap_ranks
-from .anonymity.anonymize import anonymize as anonymize
-from .anonymity.check_anonymity import AnonymityReport as AnonymityReport
-from .anonymity.check_anonymity import check_anonymity as check_anonymity
 from .published_table import PublishedTable as PublishedTable
 from .rules.association_rules import AssociationRule as AssociationRule
 from .rules.association_rules import AssociationRules as AssociationRules

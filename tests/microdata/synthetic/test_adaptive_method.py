@@ -12,8 +12,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.microdata.synthetic.adaptive_method import AdaptiveMethod
-from discreet.microdata.synthetic.junction_model import JunctionModel, NoisyTable
-from discreet.microdata.synthetic.synthesis import Layout
+from discreet.microdata.synthetic.junction_model import JunctionModel, NoisyCounts
+from discreet.microdata.synthetic.synthesis import TableLayout
 from discreet.microdata.synthetic.synthesize import synthesize
 from discreet.microdata.synthetic.synthetic_table import SyntheticTable
 from discreet.noise.deterministic import DeterministicBits
@@ -78,7 +78,7 @@ def test_a_model_is_fitted_to_tables_that_overlap() -> None:
     rng = np.random.default_rng(3)
     whole = rng.dirichlet(np.ones(24)).reshape(2, 3, 4) * 5000
     codes = TableCodes(("a", "b", "c"), ((), (), ()), (2, 3, 4))
-    tables = [NoisyTable((0, 1), whole.sum(axis=2), 1.0), NoisyTable((1, 2), whole.sum(axis=0), 1.0)]
+    tables = [NoisyCounts((0, 1), whole.sum(axis=2), 1.0), NoisyCounts((1, 2), whole.sum(axis=0), 1.0)]
     model = JunctionModel.start(codes, tables, 5000.0, (2, 3, 4)).fitted(500)
     for own in tables:
         np.testing.assert_allclose(model.table(own.axes), own.counts, atol=2)
@@ -90,14 +90,16 @@ def test_a_column_without_missing_values_has_none() -> None:
 
 def test_noise_on_one_set_that_was_counted_twice_is_averaged() -> None:
     codes = TableCodes(("a",), ((),), (2,))
-    tables = [NoisyTable((0,), np.array([60.0, 40.0]), 1.0), NoisyTable((0,), np.array([80.0, 20.0]), 2.0)]
+    tables = [NoisyCounts((0,), np.array([60.0, 40.0]), 1.0), NoisyCounts((0,), np.array([80.0, 20.0]), 2.0)]
     counts, stddev = JunctionModel.start(codes, tables, 100.0, (2,)).known((0,))
     np.testing.assert_allclose(counts, [64, 36])
     assert stddev == pytest.approx(np.sqrt(0.8))
 
 
 def test_weights_favour_tables_with_the_target_and_are_never_above_one() -> None:
-    plain, kept = (AdaptiveMethod.of(Layout(SCHEMA, tuple("abcd"), 16, False, True, target=at)) for at in (None, 0))
+    plain, kept = (
+        AdaptiveMethod.of(TableLayout(SCHEMA, tuple("abcd"), 16, False, True, target=at)) for at in (None, 0)
+    )
     assert plain.weights.max() == kept.weights.max() == 1.0
     for axes, before, now in zip(plain.candidates, plain.weights, kept.weights, strict=True):
         assert now == pytest.approx(before if 0 in axes else before / 2)
@@ -117,8 +119,8 @@ def test_what_cannot_be_made_is_refused_before_a_charge() -> None:
     with pytest.raises(ParameterError, match="adaptive"):
         synthesize(data, method="adaptve", epsilon=1.0, delta=1e-6)
     with pytest.raises(NotPermitted, match="nobody holds all records"):
-        AdaptiveMethod.of(Layout(SCHEMA, tuple("abcd"), 16, False, False))
+        AdaptiveMethod.of(TableLayout(SCHEMA, tuple("abcd"), 16, False, False))
     wide = Schema({name: Category(tuple(map(str, range(2000)))) for name in "ab"})
     with pytest.raises(ParameterError, match="Leave out a"):
-        AdaptiveMethod.of(Layout(wide, ("a", "b"), 16, False, True))
+        AdaptiveMethod.of(TableLayout(wide, ("a", "b"), 16, False, True))
     assert not data.ledger.entries()

@@ -89,6 +89,13 @@ def test_units_of_several_rows_move_them_farther() -> None:
     assert answer.sensitivity("linf") >= 3
 
 
+def test_every_cell_has_a_value_that_is_in_it() -> None:
+    for axes in ((0,), (1, 2), (2, 0)):
+        middles = CODES.middles(axes)
+        rows = np.column_stack([middles.get(name, np.zeros(CODES.cells(axes))) for name in NAMES])
+        np.testing.assert_array_equal(CODES.codes(CODES.places(rows), axes), np.arange(CODES.cells(axes)))
+
+
 @pytest.mark.parametrize(
     ("sets", "edges"), [(((3,),), EDGES), (((0, 0),), EDGES), (((),), EDGES), ((), EDGES), (SETS, ((), (), ()))]
 )

@@ -15,8 +15,8 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.microdata.synthetic.clique_tree import cells_with
-from discreet.microdata.synthetic.junction_model import JunctionModel, NoisyTable
-from discreet.microdata.synthetic.synthesis import TITLE, Layout, SynthesisMethod, TableAsker
+from discreet.microdata.synthetic.junction_model import JunctionModel, NoisyCounts
+from discreet.microdata.synthetic.synthesis import TITLE, SynthesisMethod, TableAsker, TableLayout
 from discreet.microdata.synthetic.tree_model import noise_in, pruned
 from discreet.questions.tables.coded_tables import MOST_TABLES, AxisPlaces
 from discreet.questions.tables.domain import MOST_CELLS
@@ -44,7 +44,7 @@ class AdaptiveMethod(SynthesisMethod):
     model: ClassVar[type[JunctionModel]] = JunctionModel
 
     @classmethod
-    def of(cls, layout: Layout) -> AdaptiveMethod:
+    def of(cls, layout: TableLayout) -> AdaptiveMethod:
         """For a table; refused where nobody holds all records, or where columns or pairs have too many cells."""
         if not layout.curated:
             remedy = 'Give method="tree", which counts all pairs instead.'
@@ -109,14 +109,14 @@ class AdaptiveMethod(SynthesisMethod):
             limit = LIMIT * (COLUMNS + (1 - COLUMNS) * number / len(rounds))
             named = self.layout.together[number - 1 : number]
             axes = named[0] if named else self._worst(asker, model, chooser, noise, limit, generator)
-            found = NoisyTable(axes, asker.counts([axes], noise)[0], asker.stddev([axes], noise))
+            found = NoisyCounts(axes, asker.counts([axes], noise)[0], asker.stddev([axes], noise))
             model = model.with_table(found).fitted(LAST_STEPS if number == len(rounds) else STEPS)
         return model
 
     def _of_columns(self, asker: TableAsker, noise: Any) -> JunctionModel:
         singles: list[AxisPlaces] = [(place,) for place in range(len(self.layout.columns))]
         ones, stddev = asker.counts(singles, noise), asker.stddev(singles, noise)
-        noisy = [NoisyTable(axes, own, stddev) for axes, own in zip(singles, ones, strict=True)]
+        noisy = [NoisyCounts(axes, own, stddev) for axes, own in zip(singles, ones, strict=True)]
         seen = [len(own) - bool(np.isneginf(pruned(own, stddev)[-1])) for own in ones]
         return JunctionModel.start(asker.codes, noisy, asker.total(ones), seen).fitted(LAST_STEPS)
 

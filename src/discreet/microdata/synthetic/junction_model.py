@@ -20,7 +20,7 @@ AGAIN = 60  # steps of fitting to counts that were drawn again
 
 
 @dataclass(frozen=True)
-class NoisyTable:
+class NoisyCounts:
     """A table of noisy counts.
 
     Parameters
@@ -50,7 +50,7 @@ class JunctionModel(SynthesisModel):
     ----------
     codes : TableCodes
         The cells of the columns.
-    noisy : tuple of NoisyTable
+    noisy : tuple of NoisyCounts
         What was counted; each column is in one of them.
     total : float
         The number of records, public or noisy.
@@ -61,18 +61,18 @@ class JunctionModel(SynthesisModel):
     """
 
     codes: TableCodes
-    noisy: tuple[NoisyTable, ...]
+    noisy: tuple[NoisyCounts, ...]
     total: float
     kept: tuple[int, ...]
     potentials: Mapping[AxisPlaces, Array]
     copies: ClassVar[int] = 32
 
     @classmethod
-    def start(cls, codes: TableCodes, noisy: Sequence[NoisyTable], total: float, kept: Sequence[int]) -> JunctionModel:
+    def start(cls, codes: TableCodes, noisy: Sequence[NoisyCounts], total: float, kept: Sequence[int]) -> JunctionModel:
         """One that is not fitted yet."""
         return cls(codes, tuple(noisy), total, tuple(kept), {})
 
-    def with_table(self, more: NoisyTable) -> JunctionModel:
+    def with_table(self, more: NoisyCounts) -> JunctionModel:
         """With one more table, which is not fitted yet."""
         return dataclasses.replace(self, noisy=(*self.noisy, more))
 
@@ -191,7 +191,7 @@ class JunctionModel(SynthesisModel):
     @classmethod
     def of_notes(cls, codes: TableCodes, notes: Mapping[str, Any]) -> JunctionModel:
         rows = zip(notes["sets"], notes["counts"], notes["noise"], strict=True)
-        noisy = tuple(NoisyTable(tuple(axes), np.asarray(counts), stddev) for axes, counts, stddev in rows)
+        noisy = tuple(NoisyCounts(tuple(axes), np.asarray(counts), stddev) for axes, counts, stddev in rows)
         fitted = zip(notes["fitted"], notes["potentials"], strict=True)
         potentials = {tuple(axes): np.asarray(own) for axes, own in fitted}
         return cls(codes, noisy, notes["total"], tuple(notes["kept"]), potentials)

@@ -30,7 +30,7 @@ MOST_ROWS = 2**24  # of a table: much noise may make the number of records look 
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """What is known of the table before anything is asked: all of it public.
 
     Parameters
@@ -70,8 +70,14 @@ class Layout:
     @cached_property
     def most_cells(self) -> tuple[int, ...]:
         """Of each column, at most."""
-        kinds = [self.schema.columns[name] for name in self.columns]
-        return tuple(1 + (len(kind.values) if isinstance(kind, Category) else 2 * self.bins) for kind in kinds)
+        return tuple(1 + self._most(name) for name in self.columns)
+
+    def _most(self, name: str) -> int:
+        """Without the one for missing values."""
+        kind, cells = self.schema.columns[name], self.numbers.get(name)
+        if isinstance(kind, Category):
+            return len(kind.values)
+        return 2 * self.bins if cells is None else len(cells.edges) - 1
 
     @cached_property
     def numbers(self) -> dict[str, NumberCells | None]:
@@ -144,15 +150,15 @@ class SynthesisMethod(ABC):
 
     Parameters
     ----------
-    layout : Layout
+    layout : TableLayout
         The table.
     """
 
-    layout: Layout
+    layout: TableLayout
     model: ClassVar[type[SynthesisModel]]
 
     @classmethod
-    def of(cls, layout: Layout) -> Self:
+    def of(cls, layout: TableLayout) -> Self:
         """For a table, unless the method cannot make it."""
         return cls(layout)
 
@@ -180,7 +186,7 @@ class TableAsker:
     norm: Norm
 
     @classmethod
-    def counted(cls, permit: Permit, of: ColumnsOf, layout: Layout, mechanisms: Iterable[Any]) -> _WithCells:
+    def counted(cls, permit: Permit, of: ColumnsOf, layout: TableLayout, mechanisms: Iterable[Any]) -> _WithCells:
         """One for the cells that noisy counts of numbers make, and these cells."""
         cells = {name: one for name, one in layout.numbers.items() if one is not None}
         for name, noise in zip(layout.counted, mechanisms, strict=False):

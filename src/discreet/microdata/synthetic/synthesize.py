@@ -14,8 +14,12 @@ from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted, SchemaError
 from discreet.microdata.synthetic.adaptive_method import AdaptiveMethod
 from discreet.microdata.synthetic.compared_tables import ComparedTables
+from discreet.microdata.synthetic.contingency_method import ContingencyMethod
+from discreet.microdata.synthetic.diffgen_method import DiffgenMethod
 from discreet.microdata.synthetic.made_up_records import MadeUpRecords
-from discreet.microdata.synthetic.synthesis import MOST_ROWS, TITLE, Layout, SynthesisMethod, TableAsker
+from discreet.microdata.synthetic.mwem_method import MwemMethod
+from discreet.microdata.synthetic.privbayes_method import PrivbayesMethod
+from discreet.microdata.synthetic.synthesis import MOST_ROWS, TITLE, SynthesisMethod, TableAsker, TableLayout
 from discreet.microdata.synthetic.synthetic_table import SyntheticTable
 from discreet.microdata.synthetic.tree_method import TreeMethod
 from discreet.questions.tables.coded_tables import TableCodes
@@ -31,7 +35,14 @@ from discreet.schema.schema import Schema, Text
 BINS = 16
 CELLS = 0.1  # share of the information that the budget pays for that goes to the cells of numbers
 MOST_DISTANCES = 0.5  # share of the price that may go to distances
-METHODS: dict[str, type[SynthesisMethod]] = {"tree": TreeMethod, "adaptive": AdaptiveMethod}
+METHODS: dict[str, type[SynthesisMethod]] = {
+    "tree": TreeMethod,
+    "adaptive": AdaptiveMethod,
+    "contingency": ContingencyMethod,
+    "mwem": MwemMethod,
+    "privbayes": PrivbayesMethod,
+    "diffgen": DiffgenMethod,
+}
 
 
 @statistic(
@@ -66,6 +77,11 @@ def synthesize(
     ----------
     columns : sequence of str, optional
         Public. Of which the table consists; by default all whose values are public.
+    method : {"tree", "contingency", "mwem", "privbayes", "diffgen"}
+        Public. What is counted. "contingency": all tables of `degree` columns (Barak et al. 2007). "mwem": those that
+        would be most wrong (Hardt, Ligett and McSherry 2012). Both hold a table of all columns, so these must be few.
+        "privbayes": a Bayesian network (Zhang et al. 2017). "diffgen": cuts of columns where the classes of `target`
+        differ (Mohammed et al. 2011). The last three choose by all records, which takes a curator.
     bins : int
         Public. About how many cells a number has; all its values, if it has no more.
     rows : int, optional
@@ -75,11 +91,12 @@ def synthesize(
         made up again. A value that is missing contradicts none, unless the condition says so. Whether the data fulfil
         them does not matter; where hardly any record does, the table has fewer.
     degree : int, optional
-        Public. How many columns of a table may depend on one another at once, where a method asks for it; by default 3.
+        Public. Of "adaptive", "mwem" and "contingency", how many columns a table has at most, by default 3, 3 and 2; of
+        "privbayes", how many columns another one depends on at most, by default 2.
     target : str, optional
-        Public. A column that is to be kept best, with what depends on it.
+        Public. Of "diffgen", the column of classes; of "adaptive", a column that is to be kept best.
     distances : float
-        Public. The share of the price, below one half, for measuring how far all tables of up to three columns are
+        Public. The share of the price, at most one half, for measuring how far all tables of up to three columns are
         off: then any count in them has a bound. Needs a curator.
     random_state : int, optional
         Public. Seeds the counting out of records, which is no secret; the noise is drawn apart.
@@ -94,7 +111,9 @@ def synthesize(
     ---------
     The event on the receipt, for the data set's own neighbors: noisy counts of the cells of numbers, of columns and of
     pairs, each a bounded sum, and the choice of pairs (`SpanningTree`), composed. All else is post-processing. The
-    tree is that of MST, McKenna, Miklau and Sheldon 2021; its counts are fused by closed formulas.
+    tree is that of MST, McKenna, Miklau and Sheldon 2021; its counts are fused by closed formulas. Other methods are
+    noisy counts too, and choices by the exponential mechanism, composed: what they change of what was published, for
+    the price to hold, is said where they are defined.
 
     Examples
     --------
@@ -162,7 +181,7 @@ def _columns(schema: Schema) -> tuple[str, ...]:
 
 def _layout(
     of: ColumnsOf, bins: int, conditions: Sequence[Condition], degree: int | None, target: str | None
-) -> Layout:
+) -> TableLayout:
     """What is known of the table; constraints and a target have to be of its columns."""
     named = [name for condition in conditions for name in condition.columns] + ([] if target is None else [target])
     for name in named:
@@ -171,4 +190,4 @@ def _layout(
     places = [sorted(of.columns.index(name) for name in set(condition.columns)) for condition in conditions]
     together = tuple({pair: None for own in places for pair in combinations(own, 2)})
     keeps = None if target is None else of.columns.index(target)
-    return Layout(of.schema, of.columns, bins, of.budget.delta == 0, of.data.curated, together, degree, keeps)
+    return TableLayout(of.schema, of.columns, bins, of.budget.delta == 0, of.data.curated, together, degree, keeps)

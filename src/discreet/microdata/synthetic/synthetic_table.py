@@ -119,9 +119,7 @@ class SyntheticTable(PublishedTable):
         """Of the records in each cell of a table, those that fulfil a condition; of none, what a value in it does."""
         codes, size = self.model.codes.codes(self._places, axes), self.model.codes.cells(axes)
         counts = np.bincount(codes, minlength=size)
-        grid = np.meshgrid(*(self.model.codes.middles(axis) for axis in axes), indexing="ij")
-        names = [self.model.codes.columns[axis] for axis in axes]
-        middle = condition.mask({name: own.ravel() for name, own in zip(names, grid, strict=True)})
+        middle = condition.mask(self.model.codes.middles(axes))
         return np.where(counts > 0, np.bincount(codes, fulfilled, size) / np.maximum(counts, 1), middle)
 
     def _weighted(self, fulfilled: Any) -> Callable[[SynthesisModel], float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.mechanisms.selection.spanning_tree import SpanningTree
-from discreet.microdata.synthetic.synthesis import TITLE, Layout, SynthesisMethod, TableAsker
+from discreet.microdata.synthetic.synthesis import TITLE, SynthesisMethod, TableAsker, TableLayout
 from discreet.microdata.synthetic.tree_model import Independence, TreeModel, noise_in
 from discreet.questions.tables.coded_tables import AxisPlaces
 from discreet.questions.tables.domain import MOST_CELLS
@@ -31,7 +31,7 @@ class TreeMethod(SynthesisMethod):
     model: ClassVar[type[TreeModel]] = TreeModel
 
     @classmethod
-    def of(cls, layout: Layout) -> TreeMethod:
+    def of(cls, layout: TableLayout) -> TreeMethod:
         """For a table; one of two columns that would have too many cells is refused."""
         sizes = sorted(zip(layout.most_cells, layout.columns, strict=True))
         if len(sizes) > 1 and sizes[-1][0] * sizes[-2][0] * len(layout.pairs) > MOST_CELLS:

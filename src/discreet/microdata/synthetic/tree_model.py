@@ -18,6 +18,7 @@ from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 Edge = tuple[int, int]
 ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to both of its margins, and when that is done
 CLEAR = 3.0  # deviations that tell missing values from none
+MOST_NOISE = 2.0**36  # that is taken off a distance: where there is more, choices are made by chance anyway
 LEAST = 1e-9  # of a share, so that no conditional share is undefined
 
 
@@ -37,7 +38,7 @@ def on_simplex(values: Array, total: float) -> Array:
 
 def noise_in(cells: int, stddev: float) -> float:
     """What noise of this deviation adds to the distance of a table of so many cells from another, on average."""
-    return math.sqrt(2 / math.pi) * stddev * cells
+    return min(math.sqrt(2 / math.pi) * stddev * cells, MOST_NOISE)
 
 
 @dataclass(frozen=True)

@@ -80,11 +80,15 @@ class TableCodes:
             found[:, place] = np.where(missing, size - 1, cells)
         return found
 
-    def middles(self, axis: int) -> Array:
-        """A value in each cell of a column, nan in the last."""
-        edges = self._edges[axis]
-        values = (edges[1:] + edges[:-1]) / 2 if len(edges) else np.arange(self.sizes[axis] - 1.0)
-        return np.append(values, np.nan)
+    def middles(self, axes: AxisPlaces) -> dict[str, Array]:
+        """A value of each cell of the table of some columns, by column: of a number's cell, its middle."""
+        places = np.indices([self.sizes[axis] for axis in axes]).reshape(len(axes), -1)
+        found = {}
+        for axis, own in zip(axes, places, strict=True):
+            edges = self._edges[axis]
+            values = (edges[1:] + edges[:-1]) / 2 if len(edges) else np.arange(self.sizes[axis] - 1.0)
+            found[self.columns[axis]] = np.append(values, np.nan)[own]
+        return found
 
     def cells(self, axes: Iterable[int]) -> int:
         """Of the table of these columns."""

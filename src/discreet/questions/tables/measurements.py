@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -143,13 +144,18 @@ class Measurements:
 
     def question(self, schema: Schema, domain: Domain) -> BoundedSum:
         """The question that others can build again."""
-        whole, contrasts = (
-            tuple(tuple(sorted(axes)) for axes in some)
-            for some in ([one.whole for one in self.members], [one.contrasts for one in self.members])
-        )
-        return measurements_of(
-            schema, domain.columns, domain.bins, whole, contrasts, self.steps, self.grid.exponent, self.norm
-        )
+        return measurements_of(schema, domain.columns, domain.bins, **self.described)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What `measured_of` builds them from again."""
+        return {
+            "whole": tuple(tuple(sorted(one.whole)) for one in self.members),
+            "contrasts": tuple(tuple(sorted(one.contrasts)) for one in self.members),
+            "steps": self.steps,
+            "exponent": self.grid.exponent,
+            "norm": self.norm,
+        }
 
 
 def _marginals(places: Codes, shape: Shape, sets: Sequence[AxisSet]) -> dict[AxisSet, Array]:
@@ -182,15 +188,7 @@ def measurements_of(
 ) -> BoundedSum:
     """The measurements of a table as one sum; a record with a missing value adds nothing."""
     domain = Domain.of(schema, columns, bins)
-    shape = domain.shape
-    check_one_of("measurements", "number of contrasts", len(contrasts), (len(whole),))
-    members = tuple(Measurement(frozenset(w), frozenset(c)) for w, c in zip(whole, contrasts, strict=True))
-    for one in members:
-        _check(one, shape)
-    check_weights("measurements", steps, len(members), exponent, norm)
-    measured = Measurements(shape, members, steps, Grid(exponent), norm)
-    check_size("measurements", measured.total_size, MOST_NUMBERS)
-    check_whole("measurements", "length in steps", math.ceil(measured.bound.radius / measured.grid.step), 1, LONGEST)
+    measured = measured_of(domain.shape, whole, contrasts, steps, exponent, norm)
 
     def of(records: Array) -> Array:
         added = np.zeros((len(records), measured.total_size))
@@ -201,6 +199,26 @@ def measurements_of(
         return measured.counted(domain.places(records))
 
     return BoundedSum(of, measured.bound, domain.columns, measured.grid, total)
+
+
+def measured_of(
+    shape: Shape,
+    whole: Sequence[Sequence[int]],
+    contrasts: Sequence[Sequence[int]],
+    steps: tuple[int, ...],
+    exponent: int,
+    norm: Norm,
+) -> Measurements:
+    """The measurements that public parameters describe, which may be anybody's: what breaks a bound is refused."""
+    check_one_of("measurements", "number of contrasts", len(contrasts), (len(whole),))
+    members = tuple(Measurement(frozenset(w), frozenset(c)) for w, c in zip(whole, contrasts, strict=True))
+    for one in members:
+        _check(one, shape)
+    check_weights("measurements", steps, len(members), exponent, norm)
+    measured = Measurements(shape, members, steps, Grid(exponent), norm)
+    check_size("measurements", measured.total_size, MOST_NUMBERS)
+    check_whole("measurements", "length in steps", math.ceil(measured.bound.radius / measured.grid.step), 1, LONGEST)
+    return measured
 
 
 def _check(measurement: Measurement, shape: Shape) -> None:
