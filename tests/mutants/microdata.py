@@ -31,6 +31,7 @@ MUTANTS = [
         "microdata/synthetic/tree_model",
         ("/ (others * self.two**2)\n                weights", "/ self.two**2\n                weights"),
         ("if found[-1] < CLEAR * stddev:", "if False:"),
+        ("* stddev * cells, MOST_NOISE)", "* stddev * cells, 2.0**60)"),
     ),
     *of(
         "microdata/synthetic/synthesis",
@@ -41,6 +42,26 @@ MUTANTS = [
         "microdata/synthetic/made_up_records",
         ("more[self._fulfilled(more)]", "more"),
         ("found[generator.permutation(len(found))]", "found[np.lexsort(found.T)]"),
+    ),
+    *of(
+        "microdata/synthetic/adaptive_method",
+        ("penalties.append(weight * own)", "penalties.append(0 * own)"),
+        ("(self.layout.noise(share * COLUMNS), *", "(self.layout.noise(share), *"),
+    ),
+    *of(
+        "microdata/synthetic/junction_model",
+        ("self.codes.cells(axes) / self.codes.cells(own.axes) / own.stddev**2", "1 / own.stddev**2"),
+        ("potentials[axes] - length * slope", "potentials[axes] + length * slope"),
+    ),
+    *of(
+        "microdata/synthetic/clique_tree",
+        ("self.spread(known - up[place], shared, place)", "self.spread(known, shared, place)"),
+        ("near[axis] = (near[axis] | near[best])", "near[axis] = near[axis]"),
+    ),
+    *of(
+        "microdata/synthetic/compared_tables",
+        ("(max(wide, 0.0) + max(totals, 0.0)) / 2", "max(wide, 0.0) / 4"),
+        ("np.concatenate([own * scale for own", "np.concatenate([own * 0 for own"),
     ),
     *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", "")),
     *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),

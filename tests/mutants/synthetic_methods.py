@@ -51,7 +51,6 @@ MUTANTS = [
         f"{ROOM}/mwem_method",
         ("self.layout.noise(each * TABLES / self.rounds)", "self.layout.noise(each * TABLES)"),
         ("asker.counts([axes], noise), asker.stddev([axes], noise)", "asker.counts([axes], noise), 1.0"),
-        ("min(noise_in(table, stddev), MOST_PENALTY)", "noise_in(table, stddev)"),
         ("FIRST if any(pair <= set(axes) for pair in named) else 0.0", "0.0"),
     ),
     *of(f"{ROOM}/mwem_method", ("if not layout.curated:", "if False:"), tests=METHODS),

@@ -162,6 +162,12 @@ def test_a_constraint_names_pairs_that_are_counted_first() -> None:
     assert {(0, 2), (1, 2)} == set(table.model.pairs)
 
 
+@pytest.mark.parametrize("method", ["tree", "adaptive"])
+def test_next_to_nothing_is_paid_for_with_noise_and_not_with_an_error(method: str) -> None:
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(1.0), neighbors=Neighbors.REPLACE)
+    assert len(synthesize(data, ["sex", "ill", "age"], method=method, epsilon=1e-10, delta=0.0, rows=5)) == 5
+
+
 def test_what_cannot_be_made_is_refused_before_a_charge() -> None:
     wide = Schema({name: Category(tuple(map(str, range(3000)))) for name in "ab"})
     data = PrivateData.of({"a": ["1"], "b": ["1"]}, wide, Budget(1.0, 1e-6))

@@ -115,7 +115,7 @@ def cut_boxes(columns: Sequence[Steps], least: int, allowed: Allowed | None = No
     (array([0, 1, 0, 1, 1]), array([[1, 2],
            [3, 4]]))
     """
-    level = _Level.first(columns)
+    level = _BoxLevel.first(columns)
     done = _Done(np.zeros(len(columns[0]), np.int64))
     spans = np.maximum(level.low_high()[1], 1)
     while len(level.starts):
@@ -126,7 +126,7 @@ def cut_boxes(columns: Sequence[Steps], least: int, allowed: Allowed | None = No
 
 
 @dataclass
-class _Level:
+class _BoxLevel:
     """RankBoxes that may be cut: their records lie side by side."""
 
     rows: Steps  # places of records
@@ -136,7 +136,7 @@ class _Level:
     high: Steps
 
     @classmethod
-    def first(cls, columns: Sequence[Steps]) -> _Level:
+    def first(cls, columns: Sequence[Steps]) -> _BoxLevel:
         codes = np.array(columns, dtype=np.int32)
         ends = codes.max(axis=1, initial=0).astype(np.int64)
         low = np.repeat(np.array([[[-1, 0]]]), len(codes), axis=0)
@@ -166,16 +166,18 @@ class _Level:
         rows = len(self.rows)
         return np.take(self.codes, axes * rows + (np.arange(rows) if isinstance(members, slice) else members))
 
-    def after(self, cut: _Cuts) -> _Level:
+    def after(self, cut: _Cuts) -> _BoxLevel:
         """The parts of boxes that were cut."""
         boxes = np.flatnonzero(cut.made)
         if not len(boxes):
-            return _Level(self.rows[:0], self.codes[:, :0], self.starts[:0], self.low[:, :0], self.high[:, :0])
+            return _BoxLevel(self.rows[:0], self.codes[:, :0], self.starts[:0], self.low[:, :0], self.high[:, :0])
         members, sizes, axes = self.members(boxes), self.sizes[boxes], cut.axes[boxes]
         codes, rows = self.codes[:, members], self.rows[members]
         left = self.ranks(members, np.repeat(axes, sizes)) < np.repeat(cut.above[boxes], sizes)
         to, counts = _parted(left, sizes)
-        new = _Level(np.empty_like(rows), np.empty_like(codes), np.zeros(0, np.int64), *self._bounds(cut, boxes, axes))
+        new = _BoxLevel(
+            np.empty_like(rows), np.empty_like(codes), np.zeros(0, np.int64), *self._bounds(cut, boxes, axes)
+        )
         new.rows[to] = rows
         for column, former in zip(new.codes, codes, strict=True):
             column[to] = former
@@ -220,7 +222,7 @@ class _Cuts:
     above: Steps
 
     @classmethod
-    def of(cls, level: _Level, spans: NDArray[np.int32], least: int, allowed: Allowed | None) -> _Cuts:
+    def of(cls, level: _BoxLevel, spans: NDArray[np.int32], least: int, allowed: Allowed | None) -> _Cuts:
         """In the widest column that can be cut."""
         low, high = level.low_high()
         widths = (high - low) / spans
@@ -235,7 +237,7 @@ class _Cuts:
             found.try_columns(level, waiting, axes[waiting], least, allowed)
         return found
 
-    def try_columns(self, level: _Level, boxes: Steps, axes: Steps, least: int, allowed: Allowed | None) -> None:
+    def try_columns(self, level: _BoxLevel, boxes: Steps, axes: Steps, least: int, allowed: Allowed | None) -> None:
         """Cut boxes in one column each, at the median or beside it, where both parts are large enough and allowed."""
         members, sizes = level.members(boxes), level.sizes[boxes]
         starts, places = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(boxes)), sizes)
@@ -267,7 +269,7 @@ class _Done:
     low: list[Steps] = field(default_factory=list)
     high: list[Steps] = field(default_factory=list)
 
-    def add(self, level: _Level, which: Flags) -> None:
+    def add(self, level: _BoxLevel, which: Flags) -> None:
         boxes = np.flatnonzero(which)
         if len(boxes):
             self.own[level.rows[level.members(boxes)]] = np.repeat(
