@@ -1112,7 +1112,7 @@ MUTANTS = [
     ),
     *of(
         "fitting/task",
-        ("    if supervised and not categories:\n", "    if False:\n"),
+        ("    if not categories:\n        chosen", "    if supervised and not categories:\n        chosen"),
         tests="learners/test_categories.py",
     ),
     *of(
