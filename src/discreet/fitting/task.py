@@ -116,9 +116,9 @@ def task_of_private(
     Whoever learns from numbers alone is told of categories, with a target or without one, or names the columns.
     """
     if columns is not None:
-        names = (columns,) if isinstance(columns, str) else tuple(columns)
-        data.schema.numbers(names)
-        return Task(data, names, target, budget, others=others)
+        named = (columns,) if isinstance(columns, str) else tuple(columns)
+        data.schema.numbers(named)
+        return Task(data, named, target, budget, others=others)
     if supervised and target is None:
         names = ", ".join(data.schema.columns)
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
