@@ -27,11 +27,11 @@ class Row:
 
 
 def at_least(claim: str, measured: float, goal: float) -> Row:
-    return Row(claim, round(measured, 4), f">= {goal:g}", measured >= goal)
+    return Row(claim, round(measured, 4), f">= {goal:g}", bool(measured >= goal))
 
 
 def at_most(claim: str, measured: float, goal: float) -> Row:
-    return Row(claim, round(measured, 6), f"<= {goal:g}", measured <= goal)
+    return Row(claim, round(measured, 6), f"<= {goal:g}", bool(measured <= goal))
 
 
 def printed(claim: str, measured: float | str) -> Row:

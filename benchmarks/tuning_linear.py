@@ -119,7 +119,7 @@ CONSTANTS = {
     "growth": Constant((0.25, 0.5, 1.0), set_in(linear_classifier, "GROWTH"), logistic, 1e-6),
     "rounds": Constant((4, 5, 6, 8, 10), set_in(linear_classifier, "ROUNDS"), logistic, 1e-6),
     "lost": Constant((0.05, 0.2, 0.5, 1.0), set_in(linear_classifier, "LOST"), logistic, 1e-6),
-    "drowned": Constant((0.5, 1.0, 3.0, 10.0), set_in(linear_classifier, "DROWNED"), logistic, 1e-6),
+    "drowned": Constant((1.0, 3.0, 8.0, 20.0), set_in(linear_classifier, "DROWNED"), logistic, 1e-6),
     "wider": Constant((1.0, 2.0, 4.0), set_in(averaged_steps, "WIDER"), logistic, 1e-6),
     "pure_rounds": Constant((2, 3, 4, 6, 8, 10), set_in(linear_classifier, "PURE_ROUNDS"), logistic, 0.0),
 }

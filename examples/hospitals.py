@@ -43,7 +43,7 @@ class Findings:
 def findings(data: PrivateData) -> Findings:
     """How long patients stay, ward by ward, and which kinds of patients there are."""
     stays = grouped(data, "stay_days", by="ward", epsilon=0.5)
-    kinds = KMeans(3, epsilon=1.0, delta=1e-7, random_state=0).fit(data)
+    kinds = KMeans(3, columns=["age", "stay_days"], epsilon=1.0, delta=1e-7, random_state=0).fit(data)
     return Findings(stays, kinds)
 
 

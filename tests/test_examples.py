@@ -174,7 +174,9 @@ def test_both_examples_ask_with_the_same_lines() -> None:
     assert asked[0] is not None
     assert asked[1] is not None
     assert asked[0].group() == asked[1].group()
-    assert "KMeans(3, epsilon=1.0, delta=1e-7, random_state=0).fit(data)" in asked[0].group()
+    assert (
+        'KMeans(3, columns=["age", "stay_days"], epsilon=1.0, delta=1e-7, random_state=0).fit(data)' in asked[0].group()
+    )
 
 
 MANUAL = (EXAMPLES.parent / "docs" / "trust.md").read_text(encoding="utf-8")

@@ -54,7 +54,7 @@ def test_parts_are_escaped_and_whole() -> None:
 
 def test_everything_that_users_meet_shows_itself() -> None:
     patients = discreet.sample(epsilon=20.0, delta=1e-3)
-    model = discreet.learners.KMeans(2, epsilon=1.0).fit(patients)
+    model = discreet.learners.KMeans(2, columns=["age"], epsilon=1.0).fit(patients)
     count = discreet.count(patients, "sex", epsilon=1.0)
     every: tuple[tuple[Any, str], ...] = (
         (patients.schema, "age"),

@@ -53,7 +53,6 @@ def given(model: Any, frame: Any) -> Any:
 
 @pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
 def test_a_category_is_used_or_refused_before_anything_is_spent(kind: type[Any]) -> None:
-    """Clusters and components are those of the numbers; they take the same table again."""
     one = trial(kind)
     if kind.__name__ in OTHERS:
         return
@@ -64,9 +63,22 @@ def test_a_category_is_used_or_refused_before_anything_is_spent(kind: type[Any])
         assert "is a category" in why
         assert data.ledger.balance().certified == 0
         return
-    used = "sex" in model.feature_names_in_
-    assert used or not one.model.supervised
+    assert "sex" in model.feature_names_in_
     assert len(given(model, frame)) == 60
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FOUND if "columns" in kind().get_params()])
+def test_columns_that_are_named_leave_categories_out(kind: type[Any]) -> None:
+    one = trial(kind)
+    frame, data = frame_and_data(one)
+    model = one.of_private().set_params(columns=["x0", "x2", "x1"]).fit(data)
+    assert model.feature_names_in_.tolist() == ["x0", "x2", "x1"]
+    assert len(given(model, frame[["x0", "x2", "x1"]])) == 60
+    _, data = frame_and_data(one)
+    for wrong in (["x0", "sex"], ["x0", "x0"], ["x9"], []):
+        assert "Nothing was released or spent" in refused(lambda: one.of_private().set_params(columns=wrong).fit(data))  # noqa: B023
+    assert "columns are named" in refused(lambda: one.of_arrays().set_params(columns=["x0"]).fit(frame[["x0"]]))
+    assert data.ledger.balance().certified == 0
 
 
 @pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)

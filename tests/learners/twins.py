@@ -140,6 +140,27 @@ def twin_of(kind: type[Any]) -> TwinOf:
     return found or STANDARD.get(kind.__name__) or (lambda _: _scaled(dict(all_estimators())[kind.__name__]()))
 
 
+@dataclass
+class ThroughTheMiddle:
+    """Exact ridge regression through the middle of all bounds, without the column of time: what `OnlineRidge` does."""
+
+    model: Any
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> ThroughTheMiddle:
+        low, high = np.array([(column.lower, column.upper) for column in self.model.bounds.columns.values()]).T
+        self.middle, self.half, self.ends = (low + high) / 2, (high - low) / 2, self.model.target_bounds
+        self.line = linear_model.Ridge(self.model.alpha, fit_intercept=False)
+        self.line.fit(self._rows(X), (y - sum(self.ends) / 2) / (self.ends[1] - self.ends[0]) * 2)
+        return self
+
+    def score(self, X: np.ndarray, y: np.ndarray) -> float:
+        found = self.line.predict(self._rows(X)) * (self.ends[1] - self.ends[0]) / 2 + sum(self.ends) / 2
+        return float(1 - np.mean((y - found) ** 2) / np.var(y))
+
+    def _rows(self, X: np.ndarray) -> np.ndarray:
+        return np.delete((X - self.middle) / self.half, self.model.time_, axis=1)
+
+
 def _scaled(model: Any) -> Any:
     return make_pipeline(StandardScaler(), model)
 
@@ -147,9 +168,9 @@ def _scaled(model: Any) -> Any:
 STANDARD: dict[str, TwinOf] = {
     "ERMClassifier": lambda _: _scaled(linear_model.LogisticRegression()),
     "FunctionalLinearRegression": lambda _: _scaled(linear_model.LinearRegression()),
-    "FunctionalLogisticRegression": lambda _: _scaled(linear_model.LogisticRegression()),
+    "FunctionalLogisticRegression": lambda _: _scaled(linear_model.RidgeClassifier()),  # the loss is quadratic
     "KernelSVC": lambda _: _scaled(svm.SVC()),
-    "OnlineRidge": lambda _: _scaled(linear_model.Ridge()),
+    "OnlineRidge": lambda model: ThroughTheMiddle(model),
     "AdditiveClassifier": lambda _: HistGradientBoostingClassifier(interaction_cst="no_interactions", random_state=0),
     "AdditiveRegressor": lambda _: HistGradientBoostingRegressor(interaction_cst="no_interactions", random_state=0),
 }

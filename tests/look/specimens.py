@@ -56,8 +56,8 @@ def account() -> Iterator[Any]:
 def models() -> Iterator[Any]:
     """Models before and after a fit, and a network."""
     data = patients()
-    yield learners.KMeans(4, epsilon=0.8, delta=1e-7)
-    yield learners.KMeans(4, epsilon=0.8, delta=1e-7).fit(data)
+    yield learners.KMeans(4, columns=["age", "stay_days"], epsilon=0.8, delta=1e-7)
+    yield learners.KMeans(4, columns=["age", "stay_days"], epsilon=0.8, delta=1e-7).fit(data)
     yield learners.GaussianNB(epsilon=1.0, target="sex").fit(data)
     inputs, budget = torch.randn(400, 2), Budget(3.0, 1e-5)
     plan, network = TrainingPlan.of(budget, batch=100, expected_size=400), torch.nn.Linear(2, 2)

@@ -525,16 +525,20 @@ MUTANTS = [
         "learners/linear/linear_classifier",
         ("        self._given_weights(task)\n", ""),
         ("base = np.outer(white.intercept, start)", "base = 0 * np.outer(white.intercept, start)"),
+        ("task.budget, vector_noise)", "task.budget)"),
+        ("return lengthened(gradient, current, normal.mean, along / squares)", "return gradient"),
         tests="learners/linear/test_unequal_classes.py learners/linear/test_logistic_regression.py",
     ),
     *of(
         "learners/linear/class_weights",
         ("weights = weights / weights.max()", "weights = weights / weights.min()"),
+        ("unknown / (unknown + error**2) * shrunk", "shrunk"),
     ),
     *of(
         "learners/linear/shrunk_residuals",
         ("np.maximum(1.0, lengths / self.longest)", "np.maximum(1.0, self.longest / lengths)"),
         ("bent = (1 - squares - ", "bent = (1 - squares + "),
+        ("(mean - u) / squares", "(u - mean) / squares"),
     ),
     *of(
         "learners/linear/risk_minimizer",
@@ -1112,7 +1116,7 @@ MUTANTS = [
     ),
     *of(
         "fitting/task",
-        ("    if supervised and not categories:\n", "    if False:\n"),
+        ("    if not categories:\n        chosen", "    if supervised and not categories:\n        chosen"),
         tests="learners/test_categories.py",
     ),
     *of(

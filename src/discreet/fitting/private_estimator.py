@@ -45,6 +45,8 @@ class PrivateEstimator(BaseEstimator, ABC):
     ----------
     expected_size : int
         Public. The number of records, about; of use where it is secret.
+    columns : str or sequence of str, optional
+        Public. The columns of `PrivateData` to learn from, numbers. By default all, of which none may be a category.
     target : str, optional
         Public. The column to predict, of `PrivateData`.
     classes : sequence, optional
@@ -166,10 +168,12 @@ class PrivateEstimator(BaseEstimator, ABC):
                     known = name.replace("_", " ")
                     raise ParameterError(self.purpose, f"the data set's schema has {known} already", "Leave them out.")
             target = getattr(self, "target", None)
-            how = (self.categories, self.texts, self.others)
+            how = (self.categories, self.texts, self.others, getattr(self, "columns", None))
             task = task_of_private(self.purpose, X, target, self.supervised, budget, *how)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
             return task
+        if getattr(self, "columns", None) is not None:
+            raise ParameterError(self.purpose, "columns are named, and X is all there is", "Give those columns as X.")
         if self.supervised and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         bounds = self._bounds()
@@ -204,9 +208,6 @@ class PrivateEstimator(BaseEstimator, ABC):
     def _rows(self, X: Any) -> Array:
         """The rows of records to predict for."""
         check_is_fitted(self)
-        named = list(getattr(self, "feature_names_in_", ()))
-        if not self.supervised and len(getattr(X, "columns", ())) > len(named) and set(named) <= {*X.columns}:
-            X = X[named]  # clusters and components are those of the numbers of a table
         return np.asarray(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
 
     def _html_repr(self) -> str:

@@ -96,8 +96,8 @@ def check_categories(asked: str, schema: Schema, apart: Sequence[str | None]) ->
         raise ParameterError(
             asked,
             f"it takes numbers alone, and {left[0]!r} is a category",
-            "Put a OneHotEncoder or an OrdinalEncoder before it, in a PrivatePipeline, or leave the column out of the "
-            "schema.",
+            "Put a OneHotEncoder or OrdinalEncoder before it in a PrivatePipeline; or set `columns`, if it has them; "
+            "or leave the column out of the schema.",
         )
 
 
@@ -110,18 +110,23 @@ def task_of_private(
     categories: bool = False,
     texts: bool = False,
     others: tuple[str, ...] = (),
+    columns: Sequence[str] | None = None,
 ) -> Task:
     """The task of private data: all columns that the learner takes, except the target and others, are features.
 
-    Whoever predicts from numbers alone is told of categories; clusters and components are those of the numbers.
+    Whoever learns from numbers alone is told of categories, with a target or without one, or names the columns.
     """
+    if columns is not None:
+        named = (columns,) if isinstance(columns, str) else tuple(columns)
+        data.schema.numbers(named)
+        return Task(data, named, target, budget, others=others)
     if supervised and target is None:
         names = ", ".join(data.schema.columns)
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
     for name in ([] if target is None else [target]) + [*others]:
         if name not in data.schema.columns:
             raise ParameterError(asked, f"there is no column {name!r}", f"There are {', '.join(data.schema.columns)}.")
-    if supervised and not categories:
+    if not categories:
         chosen = () if data.condition is None else data.condition.columns
         check_categories(asked, data.schema, (target, *others, *chosen))
     features = tuple(name for name in features_of(data.schema, categories, texts) if name not in (target, *others))

@@ -175,6 +175,11 @@ class Whitening:
         return np.asarray(self.weight * self.root[:, 0])
 
     @cached_property
+    def covariance(self) -> Array:
+        """That of z, around this mean."""
+        return np.asarray(self.moments - np.outer(self.means, self.means))
+
+    @cached_property
     def intercept(self) -> Array:
         """The coefficients of a score that is 1 for all records."""
         constant = np.zeros(len(self.root))

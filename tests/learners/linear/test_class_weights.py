@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,12 @@ def test_balanced_classes_have_equal_shares() -> None:
 def test_counts_that_are_lost_in_noise_say_nothing() -> None:
     found = WeightedClasses.of(np.array([-300.0, 420.0]), 500.0, np.ones(2))
     np.testing.assert_allclose(found.shares, 0.5, atol=0.02)
+
+
+def test_noisy_counts_of_two_classes_are_believed_as_far_as_shares_vary() -> None:
+    """A share of two classes of which nothing is known has a variance of 1/12."""
+    found = WeightedClasses.of(np.array([1000.0, 0.0]), 1000.0 / math.sqrt(12), np.ones(2))
+    np.testing.assert_allclose(found.shares[0], 0.5 + 0.5 * 0.5 * (1 - 1 / 3), atol=1e-9)
 
 
 def test_what_is_no_weight_of_a_class_is_refused() -> None:

@@ -82,6 +82,26 @@ def test_the_fit_costs_what_it_says() -> None:
     assert pure_epsilon(pure.event_) == pytest.approx(0.7)
 
 
+def test_with_a_delta_all_noise_is_gaussian() -> None:
+    """Counts with Laplace noise would take a tenth more noise of all steps: the two kinds compose badly."""
+    X, y = people(50, 2)
+    model = LogisticRegression(bounds=BOUNDS, classes=[0, 1], epsilon=1.0)
+    parts = model.plan(model._task(X, y, Budget(1.0, 1e-6))).mechanisms
+    assert {type(part).__name__ for part in parts} == {"Gaussian"}
+
+
+def test_several_classes_are_as_far_apart_as_they_are() -> None:
+    """Steps along the scores are as long as the loss bends: where they were not, scores were too small by a half."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(20_000, 4)).clip(*BOUNDS)
+    scores = X @ rng.normal(size=(4, 4)) * 2.5
+    y = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
+    model = LogisticRegression(bounds=BOUNDS, classes=range(4), epsilon=3.0).fit(X, y)
+    exact = Exact(C=100.0).fit(X, y)
+    loss = [-np.mean(np.log(one.predict_proba(X)[np.arange(len(y)), y])) for one in (model, exact)]
+    assert loss[0] < loss[1] + 0.02
+
+
 def test_no_audit_of_a_gradient_refutes_it_and_one_does_with_two_thirds_of_the_noise() -> None:
     """A record at the end of its bound, before anything is learned: then all residuals have their full length."""
     model = LogisticRegression(bounds=(-1, 1), classes=[0, 1], max_iter=1, epsilon=3.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.learners.linear.normal_scores import NormalScores
+from discreet.learners.linear.normal_scores import NormalScores, lengthened
 from discreet.learners.linear.shrunk_residuals import ShrunkResiduals
 
 
@@ -24,3 +24,10 @@ def test_a_straightened_gradient_is_the_newton_step_in_the_plane_and_the_gradien
     expected = [*np.linalg.solve(found.plane, [1.0, 2.0]), 3.0]
     np.testing.assert_allclose(found.straightened(gradient, constant, score)[:, 0], expected)
     np.testing.assert_array_equal(found.straightened(gradient, constant, 0 * score), gradient)
+
+
+def test_a_gradient_of_several_scores_is_longer_along_them_alone() -> None:
+    gradient, coefficients = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.5, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(lengthened(gradient, coefficients, 1.0, 0.5), [[2.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_allclose(lengthened(gradient, coefficients, 1.0, 0.0), [[5.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(lengthened(gradient, 0 * coefficients, 1.0, 0.5), gradient)

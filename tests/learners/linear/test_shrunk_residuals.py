@@ -46,3 +46,6 @@ def test_the_loss_bends_as_its_residuals_change(longest: float) -> None:
         ]
         if longest >= math.sqrt(2 / 3):
             assert pull.bends(scores[None, :])[0] == pytest.approx(np.trace(slopes) / 2, abs=1e-4)
+        for way in np.eye(2):
+            found = pull.along(scores[None, :], way[None, :])[0]
+            assert found == pytest.approx(way @ np.array(slopes) @ way, abs=1e-4)

@@ -81,7 +81,9 @@ def test_nothing_is_read_and_nothing_is_charged() -> None:
     columns = {"age": np.zeros(10), "stay": np.zeros(10), "sex": ["f"] * 10}
     ledger = sample().ledger
     data = PrivateData.of(Untouchable(columns, SCHEMA), SCHEMA, ledger)
-    forecast = plan(data, "mean of age", "median of stay", "KMeans n_clusters=2", "report", n=1000, epsilon=0.5)
+    forecast = plan(
+        data, "mean of age", "median of stay", "KMeans n_clusters=2 columns=stay", "report", n=1000, epsilon=0.5
+    )
     assert len(forecast.expectations) > 10
     assert ledger.balance().used == 0
     assert ledger.entries() == ()
@@ -141,12 +143,12 @@ def test_what_has_no_interval_is_simulated_and_says_so() -> None:
     coarse, fine = expected(learner, n=2000, epsilon=[0.02, 10.0])
     assert coarse.basis == fine.basis == "simulated: predictions that change"
     assert 0 < fine.error < 0.1 < coarse.error < 1
-    (centers,) = expected("KMeans n_clusters=2", n=2000, epsilon=1.0, delta=1e-6)
+    (centers,) = expected("KMeans n_clusters=2 columns=stay", n=2000, epsilon=1.0, delta=1e-6)
     assert centers.basis == "simulated: root mean square"
 
 
 def test_a_forecast_is_the_same_every_time_and_uses_no_secret_bits() -> None:
-    learner = discreet.learners.KMeans(2)
+    learner = discreet.learners.KMeans(2, columns=["age", "stay"])
     assert expected(learner, "median of age", epsilon=1.0, n=500) == expected(
         learner, "median of age", epsilon=1.0, n=500
     )
@@ -194,7 +196,9 @@ def test_words_may_name_groups_options_and_several_columns() -> None:
     everybody, *_ = expected("mean of stay by age edges=[18, 45, 98]", epsilon=1.0)
     assert groups[0].error > 1.5 * everybody.error  # of whom about a third are f
     assert groups[1].question == "count"
-    few, all_of_them = expected("KMeans n_clusters=2 where age >= 80", "KMeans n_clusters=2", n=2000, epsilon=1.0)
+    few, all_of_them = expected(
+        "KMeans n_clusters=2 columns=stay where age >= 80", "KMeans n_clusters=2 columns=stay", n=2000, epsilon=1.0
+    )
     assert few.error != all_of_them.error
 
 

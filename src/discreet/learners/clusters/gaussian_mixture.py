@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,6 +83,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         *,
         covariance_type: CovarianceType = "full",
         max_iter: int = 3,
+        columns: Sequence[str] | None = None,
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -91,7 +92,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.max_iter = max_iter
-        self.bounds = bounds
+        self.columns, self.bounds = columns, bounds
         self.epsilon, self.delta = epsilon, delta
         self.random_state = random_state
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -85,6 +86,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         self,
         n_clusters: int = 8,
         *,
+        columns: Sequence[str] | None = None,
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -94,7 +96,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.bounds = bounds
+        self.columns, self.bounds = columns, bounds
         self.epsilon, self.delta = epsilon, delta
         self.init = init
         self.max_iter = max_iter

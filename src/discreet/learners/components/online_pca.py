@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -75,6 +76,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
         time: int | str = 0,
         steps: int = 64,
         radius: float | None = None,
+        columns: Sequence[str] | None = None,
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -83,7 +85,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
         self.time = time
         self.steps = steps
         self.radius = radius
-        self.bounds = bounds
+        self.columns, self.bounds = columns, bounds
         self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:

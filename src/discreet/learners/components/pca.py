@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -99,6 +99,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         method: Method = "analyze_gauss",
         radius: float | None = None,
         max_iter: int = 4,
+        columns: Sequence[str] | None = None,
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -108,7 +109,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         self.method = method
         self.radius = radius
         self.max_iter = max_iter
-        self.bounds = bounds
+        self.columns, self.bounds = columns, bounds
         self.epsilon, self.delta = epsilon, delta
         self.random_state = random_state
 

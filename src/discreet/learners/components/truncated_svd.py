@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -74,13 +75,14 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         n_components: int = 2,
         *,
         radius: float | None = None,
+        columns: Sequence[str] | None = None,
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
         self.n_components = n_components
         self.radius = radius
-        self.bounds = bounds
+        self.columns, self.bounds = columns, bounds
         self.epsilon, self.delta = epsilon, delta
 
     def check(self) -> None:

@@ -50,9 +50,9 @@ class AveragedSteps:
         self.current = np.zeros_like(self._sums)
 
     def add(self, step: Array, bend: float, stddev: float) -> None:
-        """Later estimates are from closer to the minimiser, and count more; so do those with less noise."""
+        """Later estimates are from closer to the minimiser, and count more."""
         self._turn += 1
-        weight = (self._turn * bend) ** 2
+        weight = self._turn**2
         self._sums += weight * (self.current + step)
         self._weights += weight
         self._noise += (weight * stddev / bend) ** 2

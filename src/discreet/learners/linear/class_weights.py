@@ -49,7 +49,8 @@ class WeightedClasses:
         """
         total = max(float(counts.sum()), 1.0)
         error, alike = stddev / total, 1 / len(counts)
-        shares = alike + shrunk(counts / total - alike, error)
+        unknown = alike * (1 - alike) / (1 + len(counts))  # the variance of a share, of which nothing is known
+        shares = alike + unknown / (unknown + error**2) * shrunk(counts / total - alike, error)
         shares = np.maximum(shares, min(max(error, RAREST) / 2, alike / 2))
         shares = shares / shares.sum()
         weights = 1 / shares if given is None else given

@@ -19,14 +19,14 @@ from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.averaged_steps import AveragedSteps, CautiousSteps, EvenSteps, Path
 from discreet.learners.linear.class_weights import WeightedClasses, given_weights
-from discreet.learners.linear.normal_scores import Bends, NormalScores
+from discreet.learners.linear.normal_scores import Bends, NormalScores, lengthened, standard_scores
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, on_maps
 from discreet.questions.vectors.second_moments import mapped_moments_of
-from discreet.releases.joint_plan import Stage, StagedPlan, staged
+from discreet.releases.joint_plan import Stage, StagedPlan, staged, vector_noise
 from discreet.releases.spread import Spread
 from discreet.releases.whitening import Whitening, standardising
 from discreet.trust.permit import Permit
@@ -42,7 +42,7 @@ GROWTH = 0.5  # the power of it by which lengths grow
 ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 8, 4, 16
 AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
 LOST = 0.2  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
-DROWNED = 3.0  # noise beyond which steps start close to where nothing is known
+DROWNED = 8.0  # noise beyond which steps start close to where nothing is known
 LEAST_BEND = 0.1  # of the second derivatives at the start: steps are not too long, where scores ran away
 FARTHEST = 2.0  # times the typical length, at most
 
@@ -58,6 +58,9 @@ class LossPull(Protocol):
 
     def bends(self, scores: Array) -> Array:
         """The mean second derivative of the loss at each row of scores."""
+
+    def along(self, scores: Array, ways: Array) -> Array:
+        """The second derivative of the loss along each of these ways from the scores beside it."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,19 @@ class StepBasis:
         if self.moved > DROWNED:
             return CautiousSteps(self.white, scores, rounds)
         return EvenSteps(self.white, scores) if self.moved > LOST else AveragedSteps(self.white, scores)
+
+    def straightened(self, gradient: Array, current: Array, start: Array, normal: NormalScores) -> Array:
+        """A gradient as if the loss bent alike in all directions; as it is, where that is lost in noise."""
+        if self.moved > LOST:
+            return gradient
+        if len(start) == 1:
+            return normal.straightened(gradient, self.white.intercept, current[:, 0])
+        values, vectors = np.linalg.eigh(current.T @ self.white.covariance @ current)
+        points, weights = standard_scores(len(start))
+        ways = self.white.means @ current + points @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        along = float(weights @ self.pull.along(start + ways, ways))
+        squares = max(float(weights @ (ways**2).sum(axis=1)), 1e-9)
+        return lengthened(gradient, current, normal.mean, along / squares)
 
 
 class LinearClassifier(LinearScores):
@@ -149,7 +165,7 @@ class LinearClassifier(LinearScores):
                 self.gradients(task, nowhere, start, usual, np.ones(task.classes)), SHARES[3], self._rounds(task.budget)
             ),
         )
-        return staged(task.data, stages, task.budget)
+        return staged(task.data, stages, task.budget, vector_noise)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Whiten the records, count the classes, and step to the minimiser."""
@@ -203,11 +219,10 @@ class LinearClassifier(LinearScores):
             question = self.gradients(task, white.matrix, coefficients, found.pull.longest, found.classes.weights)
             gradient = permit.ask(question, found.steps.noise).reshape(path.current.shape)
             center = white.means @ path.current
-            variances = np.einsum("ij,ij->j", path.current, white.moments @ path.current) - center**2
+            variances = np.einsum("ij,ij->j", path.current, white.covariance @ path.current)
             normal = NormalScores.of(found.bends, start + center, np.maximum(variances, 0.0), least)
             bend = found.count / white.radius**2 * normal.mean
-            if scores == 1 and found.moved <= LOST:
-                gradient = normal.straightened(gradient, white.intercept, path.current[:, 0])
+            gradient = found.straightened(gradient, path.current, start, normal)
             path.add(-gradient / bend, bend, found.steps.stddev)
         return np.asarray(((base + path.current) @ directions).T)
 

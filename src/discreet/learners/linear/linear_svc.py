@@ -45,9 +45,17 @@ class HuberPull:
 
         Residuals of several scores are shrunk together, which flattens the loss.
         """
+        return np.asarray(self._bent(scores).mean(axis=1))
+
+    def along(self, scores: Array, ways: Array) -> Array:
+        """The second derivative of the loss along each of these ways from the scores beside it."""
+        return np.asarray((self._bent(scores) * ways**2).sum(axis=1))
+
+    def _bent(self, scores: Array) -> Array:
+        """The second derivative by each score."""
         sizes = np.minimum(np.abs(scores), 2.0)
         bent = np.where(sizes < 2.0, 0.5 / (2 - sizes / 2), 0.0)
-        return np.asarray(bent.mean(axis=1) / (1.0 if self.classes == 2 else math.sqrt(self.classes)))
+        return np.asarray(bent / (1.0 if self.classes == 2 else math.sqrt(self.classes)))
 
 
 class LinearSVC(LinearClassifier):

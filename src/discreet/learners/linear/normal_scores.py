@@ -70,3 +70,22 @@ class NormalScores:
         values, vectors = np.linalg.eigh(self.plane)
         inverse = (vectors / np.maximum(values, FLATTEST)) @ vectors.T
         return np.asarray(gradient + plane @ ((inverse - np.eye(2)) @ (plane.T @ gradient)))
+
+
+def lengthened(gradient: Array, coefficients: Array, bend: float, along: float) -> Array:
+    """A gradient of several scores, as if the loss bent alike in all directions, where it bends less along the scores.
+
+    Where classes are far apart most residuals are small, and steps along the scores would be too short.
+
+    Parameters
+    ----------
+    gradient, coefficients : arrays of shape (k, j)
+        In features that are uncorrelated.
+    bend, along : float
+        The mean second derivative, and that along the coefficients.
+    """
+    length = float(np.linalg.norm(coefficients))
+    if length < 1e-6:
+        return gradient
+    way = coefficients / length
+    return np.asarray(gradient + (1 / max(along / bend, FLATTEST) - 1) * float(np.sum(gradient * way)) * way)

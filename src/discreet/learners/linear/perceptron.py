@@ -16,7 +16,7 @@ from discreet.questions.gradients.margin_gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.mapped_coordinates import on_maps
-from discreet.releases.joint_plan import Stage, StagedPlan, staged
+from discreet.releases.joint_plan import Stage, StagedPlan, staged, vector_noise
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -90,7 +90,7 @@ class Perceptron(LinearScores):
             Stage(count_of(task.schema, str(task.target)), 0.05),
             Stage(self.gradients(task, _scaled(task), start), 0.95, self._rounds(task)),
         )
-        return staged(task.data, stages, task.budget)
+        return staged(task.data, stages, task.budget, vector_noise)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Count, then move the coefficients in every round."""

@@ -68,6 +68,18 @@ class ShrunkResiduals:
         odds = p * stretch
         return np.asarray((odds * bent).sum(axis=1) / odds.sum(axis=1) / scores.shape[1])
 
+    def along(self, scores: Array, ways: Array) -> Array:
+        """The second derivative of the loss along each of these ways from the scores beside it, both in contrasts."""
+        basis = contrasts(scores.shape[1] + 1)
+        p, u = softmax(scores @ basis), ways @ basis
+        stretch, mean = self._stretch(p), np.sum(p * u, axis=1, keepdims=True)
+        change = p * (u - mean)
+        squares = np.maximum(1 - 2 * p + np.square(p).sum(axis=1, keepdims=True), 1e-12)
+        turned = (np.sum(p * change, axis=1, keepdims=True) - change) * (mean - u) / squares
+        bent = (np.sum(change * u, axis=1, keepdims=True) - np.where(stretch > 1 + 2.0**-20, turned, 0.0)) / stretch
+        odds = p * stretch
+        return np.asarray((odds * bent).sum(axis=1) / odds.sum(axis=1))
+
     def _stretch(self, p: Array) -> Array:
         """By how much the residual of each class is shortened."""
         lengths = np.sqrt(np.maximum(1 - 2 * p + np.square(p).sum(axis=1, keepdims=True), 0.0))

@@ -20,7 +20,7 @@ from discreet.fitting.task import Task, features_of
 CLOSE = 0.005  # of epsilon that may stay unspent: finding the rest would take longer than it is worth
 ROUNDING = 1 + 4e-6  # of a multiplier: each step is calibrated to a millionth
 TURNS = 40
-PASSED_ON = ("bounds", "classes", "target", "target_bounds")
+PASSED_ON = ("bounds", "classes", "columns", "target", "target_bounds")
 
 
 class Priced(Protocol):
@@ -72,7 +72,8 @@ def check_step(asked: str, name: str, step: Any) -> None:
     given = [parameter for parameter in PASSED_ON if getattr(step, parameter, None) is not None]
     if given:
         obstacle = f"step {name!r} has {given[0]} of its own, and gets what the step before it passes on"
-        raise ParameterError(asked, obstacle, f"Give {given[0]} to the pipeline alone.")
+        remedy = "Leave them out." if given[0] == "columns" else f"Give {given[0]} to the pipeline alone."
+        raise ParameterError(asked, obstacle, remedy)
 
 
 def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Task) -> tuple[PipelineStep, ...]:
