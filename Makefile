@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -101,9 +101,14 @@ $(VENV)/bench-%/.ready: benchmarks/peers/%_anonymity.txt | $(BIN)/python
 	$(VENV)/bench-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-# DISCREET_DATA= names the folder with adult.csv.gz.
-bench-anonymity: $(VENV)/.start $(VENV)/bench-anonypy/.ready $(VENV)/bench-pycanon/.ready
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.release_anonymity
+$(VENV)/bench-%/.ready: benchmarks/peers/%_synthesis.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-$*
+	$(VENV)/bench-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# DISCREET_DATA= names the folder with adult.csv.gz. SECTIONS= names some of the sections of benchmarks/release.py.
+bench-release: $(VENV)/.start $(foreach peer,anonypy pycanon mbi snsynth,$(VENV)/bench-$(peer)/.ready)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.release $(SECTIONS)
 
 $(VENV)/bench-sums/.ready: pyproject.toml constraints.txt benchmarks/sums_peers.txt | $(BIN)/python
 	$(PYTHON) -m venv $(VENV)/bench-sums
@@ -147,7 +152,7 @@ bench-sequential: $(VENV)/.start
 bench-graphs: $(VENV)/bench/.ready
 	OMP_NUM_THREADS=1 $(VENV)/bench/bin/python -m benchmarks.graphs $(SECTIONS)
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release
 
 # The manual draws and lists what every room offers: an environment of its own shows that the extra `docs` is enough.
 $(VENV)/docs/.ready: pyproject.toml constraints.txt | $(BIN)/python

@@ -206,3 +206,14 @@ def test_the_price_is_what_was_asked_for() -> None:
     ledger = PracticeLedger()
     discreet.mean(PrivateData.of({"x": [1.0] * 9}, Schema({"x": Number(0, 2)}), ledger), "x", epsilon=0.3)
     assert priced(ledger.event, 0.0) == pytest.approx(0.3)
+
+
+def test_a_synthetic_table_is_planned_by_its_distance_cells_and_memory() -> None:
+    """Two hundred records of thirty columns are too few, and the plan says so."""
+    few = {f"c{place}": list("abcdef") for place in range(30)}
+    wide = plan(few, "synthesize", n=200, epsilon=1.0, delta=1e-6)
+    narrow = plan({"a": ["x", "y"], "b": ["x", "y"]}, "synthesize", n=50_000, epsilon=1.0, delta=1e-6)
+    assert wide.expectations[1].error > 0.5
+    assert narrow.expectations[1].error < 0.02
+    assert [row.question.split(": ")[1] for row in narrow.expectations] == ["columns", "pairs", "cells", "memory"]
+    assert narrow.expectations[2].error >= 3 + 3 + 9

@@ -48,6 +48,11 @@ class SyntheticTable(PublishedTable):
     model: SynthesisModel = field(repr=False)
     compared: ComparedTables | None = field(default=None, repr=False)
 
+    @property
+    def cells(self) -> int:
+        """How many cells were counted."""
+        return sum(own.size for own in _arrays(self.model.to_notes()))
+
     def count(self, where: str, *, confidence: float | None = None) -> Estimate:
         """How many records fulfil a condition, in the data, as far as this table shows it.
 
@@ -135,3 +140,11 @@ class SyntheticTable(PublishedTable):
 
 def _share(fulfilled: Any) -> float:
     return float(np.sum(fulfilled) / max(len(fulfilled), 1))
+
+
+def _arrays(notes: Any) -> list[Array]:
+    """All arrays in notes."""
+    if isinstance(notes, np.ndarray):
+        return [notes]
+    parts = notes.values() if isinstance(notes, dict) else notes if isinstance(notes, list) else ()
+    return [own for part in parts for own in _arrays(part)]

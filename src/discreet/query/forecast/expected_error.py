@@ -14,6 +14,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.microdata.synthetic.synthetic_table import SyntheticTable
+from discreet.microdata.utility.utility_report import utility_report
 from discreet.query.forecast.planned_question import ASKED, PlannedQuestion
 from discreet.query.forecast.practice import Practice, PracticeLedger
 from discreet.query.forecast.stand_in import Shape
@@ -23,6 +25,9 @@ from discreet.releases.release import Release
 from discreet.releases.spread import CONFIDENCE
 
 SIMULATED, CHANGED = "simulated: root mean square", "simulated: predictions that change"
+APART, COUNTED, HELD = "simulated: distance, 0 to 1", "counted", "MiB, about"
+WIDTHS = "columns", "pairs", "three columns"
+COPIES_HELD = 4  # of all cells and records, while a table is made
 NOISELESS = 30.0  # times the epsilon, for an answer that simulated ones are compared with
 RUNS = 3  # answers for each shape of the records
 
@@ -64,6 +69,8 @@ def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Trie
     data = practice.opened(Shape.BELL)
     first = question.ask(data, budget)
     assert isinstance(data.ledger, PracticeLedger)
+    if isinstance(first, SyntheticTable):
+        return Tried(data.ledger.event, _apart(question, practice, budget))
     event, stated = data.ledger.event, [_stated(question.name, first)]
     if not stated[0]:
         return Tried(event, (_simulated(question, practice, budget),))
@@ -115,6 +122,30 @@ def _simulated(question: PlannedQuestion, practice: Practice, budget: Budget) ->
             misses.append(np.mean(outcome != found) if changes else np.mean(np.square(outcome - found)))
         errors.append(float(np.mean(misses)) if changes else math.sqrt(float(np.mean(misses))))
     return ExpectedError(question.name, CHANGED if changes else SIMULATED, tuple(errors))
+
+
+def _apart(question: PlannedQuestion, practice: Practice, budget: Budget) -> tuple[ExpectedError, ...]:
+    """How far synthetic tables would be from the records, in tables of few columns; their cells, and the memory."""
+    by_shape: dict[str, list[float]] = {}
+    cells = []
+    for shape in Shape:
+        own: dict[str, list[float]] = {}
+        for seed in range(RUNS):
+            table = question.ask(practice.opened(shape, seed), budget)
+            found = utility_report(table, practice.records(shape), bounds=practice.schema, target=(), random_state=0)
+            for words, distance in zip(WIDTHS, found.margins["mean distance"].tolist(), strict=False):
+                own.setdefault(words, []).append(distance)
+            cells.append(table.cells)
+        for words, distances in own.items():
+            by_shape.setdefault(words, []).append(float(np.mean(distances)))
+    most = float(max(cells))
+    held = COPIES_HELD * 8 * (most + practice.n * len(practice.schema.columns)) / 2**20
+    errors = [ExpectedError(f"{question.name}: {words}", APART, tuple(own)) for words, own in by_shape.items()]
+    return (
+        *errors,
+        ExpectedError(f"{question.name}: cells", COUNTED, (most,)),
+        ExpectedError(f"{question.name}: memory", HELD, (held,)),
+    )
 
 
 def _outcome(name: str, answer: Any, records: Mapping[str, Any]) -> Array:
