@@ -157,15 +157,14 @@ class _Search:
 
         Parts of a plan that have much noise already cannot have that many times more.
         """
-        noise = FARTHEST
-        while noise > 1:
+        for halvings in range(math.ceil(math.log2(FARTHEST))):
+            noise = FARTHEST / 2**halvings
             try:
                 self.event(noise)
             except ParameterError:
-                noise = max(noise / 2, 1.0)
-            else:
-                break
-        return noise
+                continue
+            return noise
+        return 1.0
 
     def closed_forms(self) -> list[float]:
         """Gaussian noise, one Laplace release, and noise whose pure epsilon is proportional to 1 / noise.

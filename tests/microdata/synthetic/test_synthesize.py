@@ -20,7 +20,10 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 from tests.statistics.trial import StatisticTrial
 
-TRIAL = StatisticTrial({"columns": ("x", "kind"), "bins": 4, "random_state": 1})
+TRIAL = StatisticTrial(
+    {"columns": ("x", "kind"), "bins": 4, "random_state": 1},
+    extreme={"constraints": [["x >= 1e300"], ["x < x"], [""], ["x >"], [5], 5, "x > 1", [None]]},
+)
 
 SCHEMA = Schema(
     {

@@ -96,9 +96,8 @@ class TableCodes:
 
     def codes(self, places: Codes, axes: AxisPlaces) -> Codes:
         """The cell of each record in the table of some columns."""
-        first, *others = axes
-        found = places[:, first]
-        for axis in others:
+        found = places[:, axes[0]] if axes else np.zeros(len(places), dtype=np.intp)
+        for axis in axes[1:]:
             found = found * self.sizes[axis] + places[:, axis]
         return found
 
