@@ -37,11 +37,13 @@ MUTANTS = [
         "microdata/synthetic/synthesis",
         ("leaf_question(of.schema, name, layout.norm)", 'leaf_question(of.schema, name, "l2")'),
         ("Laplace(1 / share)", "Laplace(1 / share**0.5)"),
+        tests="microdata/synthetic/test_synthesize.py",
     ),
     *of(
         "microdata/synthetic/made_up_records",
         ("more[self._fulfilled(more)]", "more"),
         ("found[generator.permutation(len(found))]", "found[np.lexsort(found.T)]"),
+        tests="microdata/synthetic/test_synthesize.py",
     ),
     *of(
         "microdata/synthetic/adaptive_method",
@@ -52,6 +54,7 @@ MUTANTS = [
         "microdata/synthetic/junction_model",
         ("self.codes.cells(axes) / self.codes.cells(own.axes) / own.stddev**2", "1 / own.stddev**2"),
         ("potentials[axes] - length * slope", "potentials[axes] + length * slope"),
+        tests="microdata/synthetic/test_adaptive_method.py",
     ),
     *of(
         "microdata/synthetic/clique_tree",
@@ -63,6 +66,10 @@ MUTANTS = [
         ("(max(wide, 0.0) + max(totals, 0.0)) / 2", "max(wide, 0.0) / 4"),
         ("np.concatenate([own * scale for own", "np.concatenate([own * 0 for own"),
     ),
-    *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", "")),
+    *of(
+        "microdata/synthetic/tree_method",
+        ("- FIRST * (pair in named)", ""),
+        tests="microdata/synthetic/test_synthesize.py",
+    ),
     *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
 ]
