@@ -36,7 +36,6 @@ MUTANTS = [
     *of(
         "microdata/synthetic/synthesis",
         ("leaf_question(of.schema, name, layout.norm)", 'leaf_question(of.schema, name, "l2")'),
-        ("Laplace(1 / share)", "Laplace(1 / share**0.5)"),
         tests="microdata/synthetic/test_synthesize.py",
     ),
     *of(
@@ -48,7 +47,6 @@ MUTANTS = [
     *of(
         "microdata/synthetic/adaptive_method",
         ("penalties.append(weight * own)", "penalties.append(0 * own)"),
-        ("(self.layout.noise(share * COLUMNS), *", "(self.layout.noise(share), *"),
     ),
     *of(
         "microdata/synthetic/junction_model",

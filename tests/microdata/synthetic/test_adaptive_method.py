@@ -94,6 +94,28 @@ def test_noise_on_one_set_that_was_counted_twice_is_averaged() -> None:
     counts, stddev = JunctionModel.start(codes, tables, 100.0, (2,)).known((0,))
     np.testing.assert_allclose(counts, [64, 36])
     assert stddev == pytest.approx(np.sqrt(0.8))
+    codes = TableCodes(("a", "b"), ((), ()), (2, 4))
+    tables = [NoisyCounts((0,), np.array([60.0, 40.0]), 1.0), NoisyCounts((0, 1), np.full((2, 4), 20.0), 1.0)]
+    counts, stddev = JunctionModel.start(codes, tables, 100.0, (2, 4)).known((0,))
+    np.testing.assert_allclose(counts, [(60 + 80 / 4) / 1.25, (40 + 80 / 4) / 1.25])
+    assert stddev == pytest.approx(np.sqrt(0.8))
+
+
+def test_a_table_in_which_noise_alone_is_far_off_is_not_chosen_first() -> None:
+    """The pair of many cells is farther from what is expected by chance, and noise would add four times as much."""
+    rng = np.random.default_rng(4)
+    a = rng.random(2000) < 0.5
+    b = np.where(rng.random(2000) < 0.56, a, ~a)
+    wide = rng.integers(0, 10, (2, 2000)).astype(str)
+    rows = {"a": np.where(a, "1", "0").tolist(), "b": np.where(b, "1", "0").tolist()}
+    digits, bit = Category(tuple("0123456789")), Category(("0", "1"))
+    schema = Schema({"a": bit, "b": bit, "v": digits, "w": digits})
+    for seed in range(3):
+        given = rows | {"v": wide[0].tolist(), "w": wide[1].tolist()}
+        data = PrivateData.of(given, schema, Budget(1.0, 1e-6), bits=DeterministicBits(seed))
+        model = synthesize(data, method="adaptive", degree=2, epsilon=1.0, delta=1e-6).model
+        assert isinstance(model, JunctionModel)
+        assert model.noisy[4].axes == (0, 1)
 
 
 def test_weights_favour_tables_with_the_target_and_are_never_above_one() -> None:

@@ -41,6 +41,14 @@ def test_a_count_that_the_model_misses_is_inside_its_bound() -> None:
         assert "(bounded)" in compared.name
 
 
+def test_a_table_that_is_near_the_data_has_small_bounds() -> None:
+    compared = made(1, columns=["a", "b"], distances=0.2).compared
+    assert compared is not None
+    bound = compared.bound((0, 1), 0.95)
+    assert bound is not None
+    assert bound < 800
+
+
 def test_a_bound_is_hardly_wider_than_the_truth_needs() -> None:
     """Half the sum of all distances is reached by the cells that have too many records."""
     codes = TableCodes(("a", "b"), ((), ()), (2, 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.microdata.synthetic.tree_model import Independence, TreeModel, dealt_out, on_simplex
+from discreet.microdata.synthetic.tree_model import MOST_NOISE, Independence, TreeModel, dealt_out, noise_in, on_simplex
 from discreet.questions.tables.coded_tables import TableCodes
 
 
@@ -81,3 +81,8 @@ def test_the_tables_farthest_from_independence_make_a_tree() -> None:
     }
     assert list(uniform.farthest(tables, 1.0, {})) == [(0, 1), (1, 2)]
     assert list(uniform.farthest(tables, 1.0, {(0, 2): 1e9})) == [(0, 2), (0, 1)]
+
+
+def test_noise_beyond_all_counts_is_not_taken_off_whole() -> None:
+    assert noise_in(100, 1.0) < 100
+    assert noise_in(100, 1e30) == MOST_NOISE
