@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,6 +22,7 @@ from discreet.mechanisms.microdata.equivalence_classes import ClassCounts, joint
 from discreet.microdata.anonymity.given_roles import given_names, given_roles
 from discreet.microdata.published_table import PublishedTable
 from discreet.releases.columns import Columns, Series
+from discreet.releases.release import finite
 from discreet.schema.roles import Roles
 from discreet.schema.schema import Number
 
@@ -157,6 +159,15 @@ class AnonymityReport:
         lines = [f"{name}: {text}" for name, text in self._facts().items()]
         tables = [table.text() for _, table in self._tables()]
         return "\n".join([f"{TITLE} ({WARNING})", *map(plain, lines), *tables])
+
+    def to_html(self) -> str:
+        """The report as a page of its own: it needs no network and runs no script."""
+        head = f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{TITLE} (NOT PRIVATE)</title></head>"
+        return f"{head}<body>{self._repr_html_()}</body></html>"
+
+    def to_json(self) -> str:
+        """The same as `to_dict` as JSON; null for what is not a finite number."""
+        return json.dumps(finite(self.to_dict()), allow_nan=False)
 
     def _repr_html_(self) -> str:
         tables = [table.html(title) for title, table in self._tables()]
