@@ -6,8 +6,6 @@ import csv
 import errno
 import json
 import os
-import re
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -158,6 +156,7 @@ def test_mistakes_are_named_before_anything_is_paid(folder: Path, capsys: Out) -
         ("--out", "u.csv"),
         ("--report", "people.csv", "--waiver", "w"),
         ("--report", "t.csv", "--waiver", "w"),
+        ("--report", "", "--waiver", "w"),
     ):
         refused(capsys, *PAID, *more)
     for out in ("t.xlsx", "t", "t.csv.gz", "people.csv", "/dev/full", "."):
@@ -185,18 +184,6 @@ def test_an_account_without_a_delta_pays_without(folder: Path, capsys: Out) -> N
     capsys.readouterr()
     assert main([*ASKED, "--ledger", "pure.ledger", "--out", "t.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["receipt"]["delta"] == 0
-
-
-def test_the_commands_of_the_manual_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "give_a_table_away.md").read_text(encoding="utf-8")
-    (commands,), (roles,) = (re.findall(rf"```{kind}\n(.*?)```", page, flags=re.DOTALL) for kind in ("sh", "toml"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "roles.toml").write_text(roles)
-    for line in commands.splitlines():
-        assert main(shlex.split(line)[1:]) == 0, line
-    written = {"synthetic.parquet", "utility.html", "anonymous.csv", "anonymity.html"}
-    assert written <= set(os.listdir(tmp_path))
-    assert "k: 10" in capsys.readouterr().out
 
 
 def test_names_of_columns_rewrite_neither_page_nor_terminal(folder: Path, capsys: Out) -> None:

@@ -31,7 +31,7 @@ def synthesize(arguments: Namespace) -> int:
     key = paid_key(arguments)
     with ExitStack() as files:
         out = files.enter_context(TableFile(arguments))
-        page = files.enter_context(_page(arguments, out)) if arguments.report else None
+        page = files.enter_context(_page(arguments, out)) if arguments.report is not None else None
         assumed = Budget(arguments.epsilon, DELTA if arguments.delta is None else arguments.delta)
         data = private_file(arguments, described, assumed, files)
         options = _options(arguments, data)
