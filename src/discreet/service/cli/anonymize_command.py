@@ -32,8 +32,8 @@ def anonymize(arguments: Namespace) -> int:
         out = files.enter_context(TableFile(arguments))
         data = private_file(arguments, described, Budget(1.0), files)
         table = unquoted(ASKED, lambda: anonymous(data, roles, k=arguments.k, key=key, **options))
-        out.put(table, key)
-        out.say(table, key, {**table.notes, "warning": WARNING}, as_json=arguments.json)
+        out.save(table, key)
+        out.say(table, {**table.notes, "warning": WARNING}, as_json=arguments.json)
     return 0
 
 

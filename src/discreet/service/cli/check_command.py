@@ -66,11 +66,11 @@ def numbers_of(values: list[Any]) -> list[Any]:
 
     Examples
     --------
-    >>> numbers_of([b"10", b"9.5", b""]), numbers_of([b"10", b"flu"])
-    ([10.0, 9.5, None], [b'10', b'flu'])
+    >>> numbers_of([b"10", b"9.5", b"", None]), numbers_of([b"10", b"flu"])
+    ([10.0, 9.5, None, None], [b'10', b'flu'])
     """
     try:
-        found = [float(value) if value.strip() else None for value in values]
+        found = [None if value is None or not value.strip() else float(value) for value in values]
     except (AttributeError, ValueError):
         return values
     finite = all(number is None or math.isfinite(number) for number in found)

@@ -36,13 +36,13 @@ def synthesize(arguments: Namespace) -> int:
         data = private_file(arguments, described, assumed, files)
         options = _options(arguments, data)
         table = unquoted(ASKED, lambda: synthetic(data, epsilon=arguments.epsilon, key=key, **options))
-        out.put(table, key)
+        out.save(table, key)
         more: dict[str, str] = {}
         try:
             if page is not None:
                 more = _reported(page, table, data, arguments.waiver, key)
         finally:
-            out.say(table, key, more, as_json=arguments.json)
+            out.say(table, more, as_json=arguments.json)
     return 0
 
 

@@ -13,7 +13,7 @@ from discreet.display.plain import plain
 from discreet.microdata.published_table import PublishedTable
 from discreet.releases.release import finite
 from discreet.service.cli.out_file import OutFile
-from discreet.service.cli.saying import Unwritten, WayOut, put_paid
+from discreet.service.cli.saying import Unwritten, WayOut, put
 from discreet.trust.sources.columns.arrow_column import arrow
 from discreet.trust.sources.file import files_at
 
@@ -37,11 +37,12 @@ class TableFile(OutFile):
         if self._ending == ".parquet":
             arrow()
         data, place = Path(arguments.file), Path(arguments.out).resolve()
-        if data.is_dir() and data.resolve() == place.parent:
+        there = files_at(data)
+        if not data.is_file() and place.parent in {file.resolve().parent for file in there}:
             raise ParameterError(f"write {place}", "that folder has the data", "Choose another folder for --out.")
-        super().__init__(arguments.out, (*files_at(data), arguments.schema, arguments.ledger))
+        super().__init__(arguments.out, (*there, arguments.schema, arguments.ledger))
 
-    def put(self, table: PublishedTable, key: str | None) -> None:
+    def save(self, table: PublishedTable, key: str | None) -> None:
         """Write a table that was paid for; where that fails, it stays under its key, if a ledger has it."""
         try:
             (table.to_csv if self._ending == ".csv" else table.to_parquet)(self.path)
@@ -49,15 +50,13 @@ class TableFile(OutFile):
             out = WayOut.of(key)
             raise Unwritten(f"write {self.path}", str(why.strerror or why), out.remedy, out.consequence) from why
 
-    def say(self, table: PublishedTable, key: str | None, more: Mapping[str, Any], *, as_json: bool) -> None:
+    def say(self, table: PublishedTable, more: Mapping[str, Any], *, as_json: bool) -> None:
         """Print the first rows, what they cost and where all are; or all but the rows, as one JSON object.
 
         Parameters
         ----------
         table : PublishedTable
             What was released and written.
-        key : str, optional
-            Public. Under which a ledger keeps it.
         more : mapping
             What else was released, and said of it.
         as_json : bool
@@ -65,7 +64,8 @@ class TableFile(OutFile):
         """
         if as_json:
             about = {"wrote": str(self.path), "rows": len(table), "columns": list(table.schema.columns), **more}
-            put_paid(json.dumps(finite({**about, "receipt": table.receipt.to_dict()}), allow_nan=False), key)
-            return
-        lines = [str(table), table.receipt.cost, plain(f"Wrote {self.path}")]
-        put_paid("\n".join([*lines, *(plain(f"{name}: {value}") for name, value in more.items())]), key)
+            text = json.dumps(finite({**about, "receipt": table.receipt.to_dict()}), allow_nan=False)
+        else:
+            told = [plain(f"{name}: {value}") for name, value in more.items()]
+            text = "\n".join([str(table), table.receipt.cost, plain(f"Wrote {self.path}"), *told])
+        put(text, f"It was charged, and the table is in {self.path}.", "Take it there.")
