@@ -43,19 +43,19 @@ def made_folder(folder: Path, patch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def charges() -> int:
-    """How many entries the account has."""
-    with SqliteLedger.open("l.ledger") as ledger:
-        return len(ledger.entries())
+def charges(ledger: str = "l.ledger") -> int:
+    """How many entries an account has."""
+    with SqliteLedger.open(ledger) as opened:
+        return len(opened.entries())
 
 
-def refused(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 2) -> str:
+def refused(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 2, ledger: str = "l.ledger") -> str:
     """The message of a command that must fail with this code, charge nothing and print nothing else."""
-    before = charges()
+    before = charges(ledger)
     capsys.readouterr()
     assert main(argv) == code, argv
     out, err = capsys.readouterr()
-    assert (out, charges()) == ("", before)
+    assert (out, charges(ledger)) == ("", before)
     assert "Nothing was released or spent" in err
     assert err.rstrip("\n").isprintable()
     return err

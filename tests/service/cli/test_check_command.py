@@ -59,8 +59,19 @@ def test_all_kinds_of_files_say_the_same(folder: Path, capsys: Out) -> None:
     (folder / "t.csv.gz").write_bytes(gzip.compress(TABLE.encode()))
     (folder / "semi.csv").write_text(TABLE.replace(",", ";"))
     (folder / "quoted.csv").write_text(TABLE.replace("31", '"31"', 1).replace("40", '"40"'))
+    header, *lines = TABLE.splitlines()
+    (folder / "parts").mkdir()
+    for part, own in enumerate((lines[:2], lines[2:])):
+        (folder / "parts" / f"{part}.csv").write_text("\n".join([header, *own]))
     said = []
-    for more in (("t.csv",), ("t.parquet",), ("t.csv.gz",), ("quoted.csv",), ("semi.csv", "--delimiter", ";")):
+    for more in (
+        ("t.csv",),
+        ("parts",),
+        ("t.parquet",),
+        ("t.csv.gz",),
+        ("quoted.csv",),
+        ("semi.csv", "--delimiter", ";"),
+    ):
         assert main(["check", *more, "--roles", "roles.toml", "--json"]) == 0
         said.append(capsys.readouterr().out)
     assert len(set(said)) == 1

@@ -15,7 +15,7 @@ import pytest
 import discreet.microdata.published_table as published_table
 import discreet.service.cli.out_file as out_file
 from discreet.service.cli.command import NOT_PERMITTED, OVER_BUDGET, UNWRITTEN, main
-from tests.service.cli.table_folder import HOSTILE, charges, made_folder, refused
+from tests.service.cli.table_folder import HOSTILE, SCHEMA, charges, made_folder, refused
 from tests.service.cli.test_ask_command import FullDisk
 
 ASKED = ("synthesize", "people.csv", "--schema", "s.toml", "--epsilon", "4")
@@ -89,6 +89,15 @@ def test_the_page_of_utility_takes_a_waiver_and_says_that_it_is_not_private(fold
     assert charges() == 2
     assert main(["ledger", "show", "l.ledger"]) == 0
     assert "waived: they are made up" in capsys.readouterr().out
+
+
+def test_a_page_that_cannot_be_made_is_refused_before_the_table_is_paid(folder: Path, capsys: Out) -> None:
+    pooled = '[unit]\nkind = "user"\ncolumn = "end"\npooled = true\n'
+    (folder / "s.toml").write_text(pooled + SCHEMA)
+    assert main(["ledger", "create", "p.ledger", "--schema", "s.toml", "--epsilon", "20", "--delta", "1e-5"]) == 0
+    asked = (*ASKED, "--columns", "sex", "ill", "--ledger", "p.ledger", "--out", "t.csv")
+    refused(capsys, *asked, "--report", "u.html", "--waiver", "made up", code=NOT_PERMITTED, ledger="p.ledger")
+    assert main(asked) == 0
 
 
 def test_the_page_is_named_in_json(folder: Path, capsys: Out) -> None:

@@ -34,6 +34,8 @@ def synthesize(arguments: Namespace) -> int:
         page = files.enter_context(_page(arguments, out)) if arguments.report is not None else None
         assumed = Budget(arguments.epsilon, DELTA if arguments.delta is None else arguments.delta)
         data = private_file(arguments, described, assumed, files)
+        if page is not None:
+            data.check_curated(f"{ASKED} --report")
         options = _options(arguments, data)
         table = unquoted(ASKED, lambda: synthetic(data, epsilon=arguments.epsilon, key=key, **options))
         out.save(table, key)
