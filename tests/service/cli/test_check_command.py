@@ -90,6 +90,15 @@ def test_a_page_is_written_for_its_owner_alone(folder: Path, capsys: Out) -> Non
     assert (folder / "c.html").stat().st_mode & 0o077 == 0
 
 
+def test_columns_that_name_people_are_told(folder: Path, capsys: Out) -> None:
+    (folder / "roles.toml").write_text(ROLES + 'other = "identifying"\nabsent = "identifying"\n')
+    assert main([*CHECK, "--html", "c.html"]) == 0
+    assert "identifying: other: still there" in capsys.readouterr().out
+    assert "other: still there" in (folder / "c.html").read_text()
+    assert main([*CHECK, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["identifying"] == ["other"]
+
+
 def test_an_order_that_is_given_is_used(folder: Path, capsys: Out) -> None:
     (folder / "t.csv").write_text("age,pay\n1,a\n1,b\n2,c\n2,d\n")
     (folder / "roles.toml").write_text('age = "quasi-identifier"\npay = "sensitive"')

@@ -28,7 +28,7 @@ def check(arguments: Namespace) -> int:
     with ExitStack() as files:
         keep = (arguments.file, arguments.roles)
         page = files.enter_context(OutFile(arguments.html, keep)) if arguments.html is not None else None
-        found = _columns(arguments.file, names, CsvForm(arguments.delimiter, arguments.dialect))
+        found = _columns(arguments.file, names, roles.identifying, CsvForm(arguments.delimiter, arguments.dialect))
         found |= {name: numbers_of(found[name]) for name in roles.sensitive}
         report = check_anonymity(found, roles, ordered=arguments.ordered or ())
         if page is not None:
@@ -37,13 +37,14 @@ def check(arguments: Namespace) -> int:
     return 0
 
 
-def _columns(path: str, names: Sequence[str], form: CsvForm) -> dict[str, list[Any]]:
-    """The values of some columns, as they stand: of a CSV file texts, of which an empty one is a value, too."""
+def _columns(path: str, names: Sequence[str], others: Sequence[str], form: CsvForm) -> dict[str, list[Any]]:
+    """The values of some columns, and of others if they are there: of a CSV file texts, empty ones among them."""
     there = column_names(path, form)
     for name in names:
         if name not in there:
             raise SchemaError(ASKED, f"there is no column {name!r:.80}", instead_of(name, there), column=name)
-    return unquoted(ASKED, lambda: _read(path, there, names, form), UNTOUCHED)
+    read = (*names, *(name for name in others if name in there))
+    return unquoted(ASKED, lambda: _read(path, there, read, form), UNTOUCHED)
 
 
 def _read(path: str, there: Sequence[str], names: Sequence[str], form: CsvForm) -> dict[str, list[Any]]:
