@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import os
 import re
 import runpy
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 import discreet
+from discreet.service.cli.command import main
 from tests.conformance.walk import learners, trial
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -38,6 +41,19 @@ def test_the_examples_of_a_page_work(page: str, tmp_path: Path, monkeypatch: pyt
     found = doctest.testfile(str(DOCS / f"{page}.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert found.attempted > 1
     assert found.failed == 0
+
+
+def test_the_commands_that_give_a_table_away_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "give_a_table_away.md").read_text(encoding="utf-8")
+    (commands,), (roles,) = (re.findall(rf"```{kind}\n(.*?)```", page, flags=re.DOTALL) for kind in ("sh", "toml"))
+    monkeypatch.chdir(tmp_path)
+    Path("roles.toml").write_text(roles)
+    for line in commands.splitlines():
+        assert main(shlex.split(line)[1:]) == 0, line
+    assert {"synthetic.parquet", "utility.html", "anonymous.csv", "anonymity.html"} <= set(os.listdir())
+    assert "k: 10" in capsys.readouterr().out
 
 
 def test_every_page_and_every_figure_that_is_linked_is_there() -> None:

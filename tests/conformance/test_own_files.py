@@ -30,6 +30,7 @@ ELSEWHERE = {
 OPEN = {
     "anchor.py": "a mark has a checksum, and is no secret",
     "published_table.py": "a table is given away, and is no secret",
+    "out_file.py": "a page for its owner to look at, which nothing reads again",
     "aggregator.py": "a tally has a checksum, and is no secret",
 }
 

@@ -28,6 +28,7 @@ from discreet.learners.trees.grown_tree import GrownTree
 from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.microdata.anonymity.check_anonymity import AnonymityReport, ColumnRisk, SensitiveFigures
 from discreet.query.chart import Bar
 from discreet.releases.declaration import declaration_of
 from discreet.releases.release import Release
@@ -143,6 +144,8 @@ def test_receipts_ledgers_errors_and_trees_are_plain(tmp_path: Path) -> None:
     card = {"unit": HOSTILE, "epsilon": 1.0, "delta": 0.0, "steps": HOSTILE, "versions": {HOSTILE: HOSTILE}}
     check(PrivacyCard(card))
     check(MovingTable(np.zeros((2, 1)), 1.0, Budget(1.0), columns=[HOSTILE]))
+    risks, spread = (ColumnRisk(HOSTILE, 1, 1, 1.0),), (SensitiveFigures(HOSTILE, 1, 1.0, 1.0, 0.5, False),)
+    check(AnonymityReport(2, 1, 1, 1, spread, risks, (HOSTILE,)))
     check(discreet.plan(Schema({HOSTILE: Number(0, 1)}), partial(discreet.mean, column=HOSTILE), n=100, epsilon=1.0))
 
 
@@ -203,10 +206,16 @@ def test_no_command_prints_what_records_say_raw(
     price = ["--epsilon", "20", "--delta", "1e-6"]
     create = ["ledger", "create", "l", "--schema", "s.toml", "--epsilon", "90", "--delta", "1e-4"]
     ask = ["ask", "p.csv", "key_counts", "name", "--schema", "s.toml", *price, "--ledger", "l"]
+    table = ["p.csv", "--schema", "s.toml", "--ledger", "l"]
+    Path("r.toml").write_text('name = "identifying"\nage = "quasi-identifier"')
     for argv in (
         create,
         [*ask, "--key", quoted],
         ["report", "p.csv", "--schema", "s.toml", *price, "--ledger", "l"],
+        ["synthesize", *table, *price, "--out", f"{quoted}.csv", "--key", f"t{quoted}"],
+        ["anonymize", *table, "--roles", "r.toml", "--k", "2", "--out", f"{quoted}.csv", "--waiver", quoted],
+        ["check", f"{quoted}.csv", "--roles", "r.toml", "--html", f"{quoted}.html"],
+        ["check", "p.csv", "--roles", quoted],
         ["ledger", "admit", "l", "--analyst", quoted, "--epsilon", "1"],
         ["ledger", "expire", "l", "--analyst", quoted, "--reason", quoted],
         ["ledger", "show", "l"],

@@ -68,7 +68,7 @@ MUTANTS = [
     ),
     *of(
         "service/cli/saying",
-        ("put(text, kept, f", "put(text, UNTOUCHED, f"),
+        ("put(text, out.consequence, out.remedy)", "put(text)"),
         tests="service/cli/test_ask_command.py::test_an_answer_that_cannot_be_written_stays_under_its_key",
     ),
     *of(

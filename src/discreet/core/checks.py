@@ -97,6 +97,21 @@ def check_one_of(asked: str, name: str, value: object, choices: Sequence[object]
         raise ParameterError(asked, f"{name} is {shown(value)}", f"Give {listed}.", parameter=name, value=value)
 
 
+def check_named(asked: str, name: str, value: object, names: Sequence[str]) -> None:
+    """Refuse what is not one of these names, with the near one.
+
+    Examples
+    --------
+    >>> check_named("table", "method", "tre", ["tree", "mwem"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    discreet.core.errors.ParameterError: table: method is tre. ... Did you mean 'tree'?
+    """
+    if isinstance(value, str) and value not in names and near_name(value, names):
+        raise ParameterError(asked, f"{name} is {shown(value)}", instead_of(value, names), parameter=name, value=value)
+    check_one_of(asked, name, value, names)
+
+
 def near_name(name: str, names: Iterable[str]) -> str | None:
     """The name that is spelled most nearly alike, whatever its case; None where none is.
 

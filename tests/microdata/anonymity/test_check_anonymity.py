@@ -176,3 +176,11 @@ def test_what_is_no_table_is_refused() -> None:
             check_anonymity(table, roles)
     with pytest.raises(ParameterError, match="differ in length"):
         check_anonymity({"age": [1, 2], "ill": [1]}, {**roles, "ill": "sensitive"})
+
+
+def test_columns_that_name_people_are_told_where_they_are_still_there() -> None:
+    roles = {"age": "quasi-identifier", "name": "identifying", "absent": "identifying"}
+    report = check_anonymity({"age": [1, 1], "name": ["a", "b"]}, roles)
+    assert report.identifying == ("name",)
+    assert "identifying: name: still there" in str(report)
+    assert "identifying" not in str(check_anonymity({"age": [1, 1]}, roles))

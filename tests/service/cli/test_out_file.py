@@ -29,6 +29,16 @@ def test_what_was_there_stays_until_the_new_file_is_whole(tmp_path: Path) -> Non
     assert os.listdir(tmp_path) == ["r.html"]
 
 
+def test_what_is_not_private_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "r.html"
+    path.write_text("old")
+    path.chmod(0o644)
+    with OutFile(str(path)) as out:
+        out.write_own("new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o600)
+    assert os.listdir(tmp_path) == ["r.html"]
+
+
 def test_a_folder_a_device_and_a_place_below_a_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path, "/dev/null", tmp_path / "file" / "r.html"):

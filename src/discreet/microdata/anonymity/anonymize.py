@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-from discreet.core.checks import check_one_of, check_positive, instead_of, near_name, shown
+from discreet.core.checks import check_named, check_positive, instead_of, shown
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.mechanisms.microdata.anonymity_model import AnonymityModel, Diversity
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
@@ -136,9 +136,7 @@ def anonymize(
 
 def check_method(method: object, hierarchies: Mapping[str, Any] | None, suppression: float) -> None:
     """Refuse a method that there is not, and what the lattice alone takes."""
-    if isinstance(method, str) and method not in METHODS and near_name(method, METHODS):
-        raise ParameterError(TITLE, f"method is {shown(method)}", instead_of(method, METHODS), method=method)
-    check_one_of(TITLE, "method", method, METHODS)
+    check_named(TITLE, "method", method, METHODS)
     check_positive(TITLE, "suppression", suppression, least=0.0, most=1 - 2.0**-20)
     if hierarchies is not None and not isinstance(hierarchies, Mapping):
         raise ParameterError(TITLE, f"hierarchies is {shown(hierarchies)}", 'Give a mapping: {"age": (5, 10)}.')

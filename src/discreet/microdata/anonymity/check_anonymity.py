@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,6 +22,7 @@ from discreet.mechanisms.microdata.equivalence_classes import ClassCounts, joint
 from discreet.microdata.anonymity.given_roles import given_names, given_roles
 from discreet.microdata.published_table import PublishedTable
 from discreet.releases.columns import Columns, Series
+from discreet.releases.release import finite
 from discreet.schema.roles import Roles
 from discreet.schema.schema import Number
 
@@ -105,6 +107,8 @@ class AnonymityReport:
         One for each sensitive column.
     columns : tuple of ColumnRisk
         One for each quasi-identifier.
+    identifying : tuple of str
+        The identifying columns that are still in the table: they name people, whatever k is.
 
     Examples
     --------
@@ -119,6 +123,7 @@ class AnonymityReport:
     uniques: int
     sensitive: tuple[SensitiveFigures, ...]
     columns: tuple[ColumnRisk, ...]
+    identifying: tuple[str, ...] = ()
 
     @property
     def l(self) -> int | None:  # noqa: E743
@@ -134,13 +139,17 @@ class AnonymityReport:
         """Plain numbers and texts."""
         own = {name: getattr(self, name) for name in ("records", "classes", "k", "uniques")}
         columns = [{**vars(one), "share": None if np.isnan(one.share) else one.share} for one in self.columns]
-        return {"warning": WARNING, **own, "sensitive": [dict(vars(one)) for one in self.sensitive], "columns": columns}
+        sensitive = [dict(vars(one)) for one in self.sensitive]
+        identifying = list(self.identifying)
+        return {"warning": WARNING, **own, "sensitive": sensitive, "columns": columns, "identifying": identifying}
 
     def _facts(self) -> dict[str, str]:
+        named = f"{', '.join(self.identifying)}: still there, and names people whatever k is"
         return {
             "records": f"{self.records:,} in {self.classes:,} classes",
             "k": f"{self.k:,}",
             "unique records": f"{self.uniques:,}",
+            **({"identifying": named} if self.identifying else {}),
         }
 
     def _tables(self) -> list[tuple[str, Columns]]:
@@ -157,6 +166,15 @@ class AnonymityReport:
         lines = [f"{name}: {text}" for name, text in self._facts().items()]
         tables = [table.text() for _, table in self._tables()]
         return "\n".join([f"{TITLE} ({WARNING})", *map(plain, lines), *tables])
+
+    def to_html(self) -> str:
+        """The report as a page of its own: it needs no network and runs no script."""
+        head = f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{TITLE} (NOT PRIVATE)</title></head>"
+        return f"{head}<body>{self._repr_html_()}</body></html>"
+
+    def to_json(self) -> str:
+        """The same as `to_dict` as JSON; null for what is not a finite number."""
+        return json.dumps(finite(self.to_dict()), allow_nan=False)
 
     def _repr_html_(self) -> str:
         tables = [table.html(title) for title, table in self._tables()]
@@ -180,7 +198,8 @@ def check_anonymity(table: Any, roles: Mapping[str, str] | Roles, *, ordered: Se
     table : data frame, mapping of str to sequences, or PublishedTable
         The records.
     roles : mapping of str to str, or Roles
-        What columns are: "quasi-identifier", "sensitive", "identifying" or "other". Only the first two are looked at.
+        What columns are: "quasi-identifier", "sensitive", "identifying" or "other". Only the first two are looked at;
+        identifying ones are named where they are still in the table.
     ordered : sequence of str
         Sensitive columns whose values have an order though they are no numbers or dates: that of the list of a
         published table, or else of their texts.
@@ -209,8 +228,7 @@ def check_anonymity(table: Any, roles: Mapping[str, str] | Roles, *, ordered: Se
     if not own.quasi_identifiers:
         remedy = 'Say which columns others may know: roles={"age": "quasi-identifier"}.'
         raise SchemaError(TITLE, "no column is a quasi-identifier", remedy)
-    named = given_names(TITLE, "ordered", ordered)
-    columns = _columns(table, (*own.quasi_identifiers, *own.sensitive), named)
+    columns = _columns(table, (*own.quasi_identifiers, *own.sensitive), given_names(TITLE, "ordered", ordered))
     quasi = [columns[name] for name in own.quasi_identifiers]
     keys = joint_codes([one.codes for one in quasi], [one.count for one in quasi])
     _, classes, sizes = np.unique(keys, return_inverse=True, return_counts=True)
@@ -225,7 +243,8 @@ def check_anonymity(table: Any, roles: Mapping[str, str] | Roles, *, ordered: Se
     ]
     uniques = int((sizes == 1).sum())
     risks = _risks(own.quasi_identifiers, quasi)
-    return AnonymityReport(len(keys), len(sizes), int(sizes.min()), uniques, tuple(sensitive), risks)
+    named = tuple(name for name in own.identifying if name in _there(table))
+    return AnonymityReport(len(keys), len(sizes), int(sizes.min()), uniques, tuple(sensitive), risks, named)
 
 
 @dataclass(frozen=True)
@@ -237,19 +256,23 @@ class _Coded:
     ordered: bool
 
 
-def _columns(table: Any, names: Iterable[str], ordered: Sequence[str]) -> dict[str, _Coded]:
-    """The columns of these names."""
+def _there(table: Any) -> dict[str, Any]:
+    """All columns of a table, by name."""
     if isinstance(table, PublishedTable):
-        places = list(table.schema.columns)
-        there: dict[str, Any] = dict(zip(places, table.records.T, strict=True))
-        numbers = {name for name, column in table.schema.columns.items() if isinstance(column, Number)}
-    elif hasattr(table, "column_names") or hasattr(table, "columns") or isinstance(table, Mapping):
+        return dict(zip(table.schema.columns, table.records.T, strict=True))
+    if hasattr(table, "column_names") or hasattr(table, "columns") or isinstance(table, Mapping):
         listed = getattr(table, "column_names", None)
         places = list(table if isinstance(table, Mapping) else table.columns if listed is None else listed)
-        there, numbers = {str(name): table[name] for name in places}, None
-    else:
-        remedy = "Give a data frame, a mapping of columns, or a published table."
-        raise ParameterError(TITLE, f"a {type(table).__name__} is no table", remedy)
+        return {str(name): table[name] for name in places}
+    remedy = "Give a data frame, a mapping of columns, or a published table."
+    raise ParameterError(TITLE, f"a {type(table).__name__} is no table", remedy)
+
+
+def _columns(table: Any, names: Iterable[str], ordered: Sequence[str]) -> dict[str, _Coded]:
+    """The columns of these names."""
+    there, numbers = _there(table), None
+    if isinstance(table, PublishedTable):
+        numbers = {name for name, column in table.schema.columns.items() if isinstance(column, Number)}
     found = {}
     for name in dict.fromkeys(names):
         if name not in there:

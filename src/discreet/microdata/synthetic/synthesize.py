@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.checks import check_one_of, check_positive, check_seed, check_whole
+from discreet.core.checks import check_named, check_positive, check_seed, check_whole
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted, SchemaError
 from discreet.microdata.synthetic.adaptive_method import AdaptiveMethod
@@ -77,8 +77,9 @@ def synthesize(
     ----------
     columns : sequence of str, optional
         Public. Of which the table consists; by default all whose values are public.
-    method : {"tree", "contingency", "mwem", "privbayes", "diffgen"}
-        Public. What is counted. "contingency": all tables of `degree` columns (Barak et al. 2007). "mwem": those that
+    method : {"tree", "adaptive", "contingency", "mwem", "privbayes", "diffgen"}
+        Public. What is counted. "adaptive": again and again the table that is fitted worst (AIM: McKenna et al. 2022);
+        take it to train a model. "contingency": all tables of `degree` columns (Barak et al. 2007). "mwem": those that
         would be most wrong (Hardt, Ligett and McSherry 2012). Both hold a table of all columns, so these must be few.
         "privbayes": a Bayesian network (Zhang et al. 2017). "diffgen": cuts of columns where the classes of `target`
         differ (Mohammed et al. 2011). The last three choose by all records, which takes a curator.
@@ -127,7 +128,7 @@ def synthesize(
     subject = records.opened() if columns is None else records.columns(columns)
     names = _columns(subject.data.schema) if columns is None else tuple(columns)
     of = ColumnsOf(subject.data, subject.data.schema.values(names), budget=subject.budget, key=subject.key)
-    check_one_of(TITLE, "method", method, tuple(METHODS))
+    check_named(TITLE, "method", method, tuple(METHODS))
     check_whole(TITLE, "bins", bins, least=2, most=2**8)
     check_seed(TITLE, random_state)
     for number in (rows, of.data.public_size):

@@ -9,13 +9,17 @@ from contextlib import ExitStack
 from discreet.core.errors import ParameterError
 from discreet.ledger.sqlite_ledger import SqliteLedger
 
-NEED = {"key": "a key can be replayed only from a ledger", "analyst": "only a ledger has caps for analysts"}
+NEED = {
+    "key": "a key can be replayed only from a ledger",
+    "analyst": "only a ledger has caps for analysts",
+    "waiver": "a waiver goes on record, and only a ledger keeps one",
+}
 
 
 def check_account(arguments: Namespace) -> None:
     """Refuse what says nothing without a ledger."""
     for name, why in NEED.items():
-        if getattr(arguments, name) is not None and arguments.ledger is None:
+        if getattr(arguments, name, None) is not None and arguments.ledger is None:
             raise ParameterError(f"--{name}", why, "Give --ledger, too.")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import typing
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
@@ -11,9 +10,6 @@ from contextlib import ExitStack
 from typing import Any
 
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError
-from discreet.core.ledger import Ledger
-from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.query.schema_file import read_schema
 from discreet.query.words import (
     StatisticQuestion,
@@ -27,10 +23,9 @@ from discreet.query.words import (
 )
 from discreet.releases.declaration import Option, declaration_of
 from discreet.releases.option_docs import SHARED
-from discreet.service.cli.account import check_account, opened_account, paid_key
+from discreet.service.cli.account import check_account, paid_key
+from discreet.service.cli.private_file import private_file, unquoted
 from discreet.service.cli.saying import put_paid
-from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.file import File
 
 ASKED = "discreet ask"
 WAYS = "Write such as: discreet ask people.csv mean age --by sex --where 'age >= 18'."
@@ -76,16 +71,10 @@ def ask(arguments: Namespace) -> int:
     check_account(arguments)
     key = paid_key(arguments)
     with ExitStack() as open_files:
-        budget = Budget(arguments.epsilon, arguments.delta)
-        ledger: Ledger | None = opened_account(arguments, open_files)
-        if ledger is None:
-            sys.stderr.write("discreet: no --ledger, so nothing will remember what this costs\n")
-            ledger = MemoryLedger(budget, described.neighbors, described.unit)
-        form = {"delimiter": arguments.delimiter, "dialect": arguments.dialect}
-        records = File(arguments.file, described.schema, described.unit, **form)
-        data = PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)
+        data = private_file(arguments, described, Budget(arguments.epsilon, arguments.delta), open_files)
         paid = {"epsilon": arguments.epsilon, "key": key} | ({"delta": arguments.delta} if arguments.delta else {})
-        found = _found(question, data, paid)
+        asked = f"{ASKED} {question.function.__name__}"
+        found = unquoted(asked, lambda: question.function(data, **question.options, **paid))
     put_paid(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}", key)
     return 0
 
@@ -109,18 +98,3 @@ def _value(name: str, said: Any) -> Any:
         each = [said_one if name == "by" else value_of(said_one) for said_one in said]
         return each[0] if len(each) == 1 and name != "edges" else each
     return said if isinstance(said, bool) or name == "where" else value_of(said)
-
-
-def _found(question: StatisticQuestion, data: PrivateData, paid: dict[str, Any]) -> Any:
-    """The release, without letting an engine's complaint quote a row."""
-    try:
-        return question.function(data, **question.options, **paid)
-    except DiscreetError:
-        raise
-    except Exception as why:
-        raise DiscreetError(
-            f"{ASKED} {question.function.__name__}",
-            f"the file could not be read ({type(why).__name__}, whose message may quote a row and is not shown)",
-            "Check that the file is whole and is what its name says.",
-            "It may have been charged, and nothing was released.",
-        ) from None

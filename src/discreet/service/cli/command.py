@@ -1,4 +1,4 @@
-"""The command `discreet`: reports, questions, schemas, ledgers, parties.
+"""The command `discreet`: reports, questions, tables, schemas, ledgers, parties.
 
 Only what a subcommand needs is imported, so that `discreet --help` answers at once.
 """
@@ -18,6 +18,7 @@ from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
 from discreet.service.cli.rappor_arguments import add_rappor
 from discreet.service.cli.saying import Unwritten
+from discreet.service.cli.table_arguments import add_anonymize, add_check, add_form, add_synthesize
 
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, INTERRUPTED = 0, 2, 3, 4, 5, 6, 130
 CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
@@ -98,6 +99,9 @@ def parser() -> Parser:
     _add_plan(commands)
     _add_report(commands)
     _add_ask(commands)
+    add_synthesize(commands)
+    add_anonymize(commands)
+    add_check(commands)
     _add_schema(commands)
     add_ledger(commands, Parser)
     add_receipt(commands, Parser)
@@ -134,7 +138,7 @@ def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
 def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report = commands.add_parser("report", help="a private profile of a table")
     report.add_argument("file", nargs="?", metavar="FILE", help="a .csv, .csv.gz or .parquet file")
-    _add_form(report)
+    add_form(report)
     report.add_argument("--sample", action="store_true", help="use the synthetic table that comes with discreet")
     report.add_argument("--schema", metavar="SCHEMA", help="what is public about the table; see: discreet schema init")
     report.add_argument("--epsilon", type=float, metavar="E", help="what the report may cost")
@@ -155,7 +159,7 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
     ask.add_argument("statistic", metavar="STATISTIC", help="count, total, mean, median, quantile, histogram, ...")
     ask.add_argument("columns", nargs="*", metavar="COLUMN", help="what it is asked of; none for a count of records")
-    _add_form(ask)
+    add_form(ask)
     ask.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
     ask.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it may cost")
     ask.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")
@@ -164,12 +168,6 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
     _add_json(ask)
     ask.set_defaults(run=later("ask_command", "ask"))
-
-
-def _add_form(command: Parser) -> None:
-    dialects = "rfc4180, where quoted fields may hold line ends, or lines, where every line is a record"
-    command.add_argument("--dialect", default="rfc4180", metavar="D", help=f"of a CSV file: {dialects}")
-    command.add_argument("--delimiter", default=",", metavar="C", help="what separates the fields of a CSV file")
 
 
 def _add_json(command: Parser) -> None:
@@ -181,7 +179,7 @@ def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
     actions = schema.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
     init = actions.add_parser("init", help="write a schema to fill in, from a file's header alone")
     init.add_argument("file", metavar="FILE")
-    _add_form(init)
+    add_form(init)
     init.add_argument("--out", metavar="SCHEMA", help="where to write it (default: print it)")
     _add_json(init)
     init.set_defaults(run=later("schema_command", "init"))
@@ -228,7 +226,7 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
 def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party = commands.add_parser("party", help="take part in secure sums with a table of one's own")
     party.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
-    _add_form(party)
+    add_form(party)
     party.add_argument("--federation", required=True, metavar="FEDERATION", help="what all agreed on")
     party.add_argument("--digest", metavar="HEX", help="of that file, as all have compared it; refuses another")
     party.add_argument("--identity", required=True, metavar="NAME.key", help="see: discreet identity")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from discreet.core.errors import UNTOUCHED, ParameterError
+from discreet.ledger.own_file import replace_own
 
 
 class OutFile:
@@ -37,12 +39,22 @@ class OutFile:
 
     def write(self, text: str, consequence: str = UNTOUCHED, remedy: str = "Make room.") -> None:
         """Put the text in its place."""
-        try:
+        with self._told(consequence, remedy):
             with self._file as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(self._part, self.path)
+
+    def write_own(self, text: str, consequence: str = UNTOUCHED, remedy: str = "Make room.") -> None:
+        """The same for a text that is not private: nobody but the owner of the file can read it."""
+        with self._told(consequence, remedy):
+            replace_own(self.path, text.encode())
+
+    @contextmanager
+    def _told(self, consequence: str, remedy: str) -> Iterator[None]:
+        try:
+            yield
         except OSError as why:
             raise ParameterError(f"write {self.path}", str(why.strerror or why), remedy, consequence) from why
 

@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.errors import UNTOUCHED, DiscreetError
@@ -42,6 +43,23 @@ def put(text: str, consequence: str = UNTOUCHED, remedy: str = "Make room, or wr
         raise Unwritten("print", str(why.strerror or why), remedy, consequence) from why
 
 
+@dataclass(frozen=True)
+class WayOut:
+    """What an error says where an answer that was paid for cannot be written."""
+
+    consequence: str
+    remedy: str
+
+    @classmethod
+    def of(cls, key: str | None) -> WayOut:
+        """The answer stays under its key, if a ledger has it."""
+        if key is None:
+            lost = "It was released to nobody, and no ledger remembers it."
+            return cls(lost, "Ask again, and write to another place.")
+        kept = f"It was charged, and stays in the ledger under the key {key}."
+        return cls(kept, f"Ask the same again with --key {key}, which costs nothing more.")
+
+
 def put_paid(text: str, key: str | None) -> None:
     """Write what was paid for: where that fails, the answer stays under its key, if a ledger has it.
 
@@ -52,11 +70,8 @@ def put_paid(text: str, key: str | None) -> None:
     key : str, optional
         Under which a ledger keeps the answer.
     """
-    if key is None:
-        put(text, "It was released to nobody, and no ledger remembers it.", "Ask again, and write to another place.")
-    else:
-        kept = f"It was charged, and stays in the ledger under the key {key}."
-        put(text, kept, f"Ask the same again with --key {key}, which costs nothing more.")
+    out = WayOut.of(key)
+    put(text, out.consequence, out.remedy)
 
 
 def _give_up() -> None:
