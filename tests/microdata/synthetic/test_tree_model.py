@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.microdata.synthetic.synthesis import total_of
 from discreet.microdata.synthetic.tree_model import Independence, TreeModel, dealt_out, on_simplex
 from discreet.questions.tables.coded_tables import TableCodes
 
@@ -81,3 +82,21 @@ def test_the_tables_farthest_from_independence_make_a_tree() -> None:
     }
     assert list(uniform.farthest(tables, 1.0, {})) == [(0, 1), (1, 2)]
     assert list(uniform.farthest(tables, 1.0, {(0, 2): 1e9})) == [(0, 2), (0, 1)]
+
+
+def test_a_secret_number_of_records_is_drawn_again_too() -> None:
+    """Columns of copies are as far apart as those of repeated counts."""
+    truth, stddev = (np.array([700.0, 300]), np.array([500.0, 400, 100])), 20.0
+
+    def counted(rng: np.random.Generator, size: float | None) -> TreeModel:
+        ones = tuple(own + rng.normal(0, stddev, own.shape) for own in truth)
+        return TreeModel(codes(2, 3), ones, {}, stddev, 1.0, total_of(ones, size), size)
+
+    for size in (None, 1000.0):
+        rng = np.random.default_rng(1)
+        repeated = [counted(rng, size) for _ in range(400)]
+        copies = [repeated[0].again(rng) for _ in range(400)]
+        for place in (0, 1):
+            one, other = (np.std([model.margins[place] for model in some], axis=0) for some in (repeated, copies))
+            np.testing.assert_allclose(other[:2], one[:2], rtol=0.2)
+        assert (np.std([model.total for model in copies]) > stddev) == (size is None)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.grid import Array, Steps
-from discreet.microdata.synthetic.synthesis import SynthesisModel
+from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 Edge = tuple[int, int]
@@ -107,6 +107,8 @@ class TreeModel(SynthesisModel):
         The deviation of the noise of either.
     total : float
         The number of records, public or noisy.
+    size : float, optional
+        The number of records, where it is public.
     """
 
     codes: TableCodes
@@ -115,6 +117,7 @@ class TreeModel(SynthesisModel):
     one: float
     two: float
     total: float
+    size: float | None = None
 
     @cached_property
     def margins(self) -> tuple[Array, ...]:
@@ -157,14 +160,14 @@ class TreeModel(SynthesisModel):
     def again(self, generator: np.random.Generator) -> TreeModel:
         ones = tuple(own + generator.normal(0, self.one, own.shape) for own in self.margins)
         pairs = {edge: table + generator.normal(0, self.two, table.shape) for edge, table in self.tables.items()}
-        return dataclasses.replace(self, ones=ones, pairs=pairs)
+        return dataclasses.replace(self, ones=ones, pairs=pairs, total=total_of(ones, self.size))
 
     def to_notes(self) -> dict[str, Any]:
         return {
             "ones": list(self.ones),
             "pairs": [list(edge) for edge in self.pairs],
             "tables": list(self.pairs.values()),
-            "noise": [self.one, self.two, self.total],
+            "noise": [self.one, self.two, self.total, self.size],
         }
 
     @classmethod
