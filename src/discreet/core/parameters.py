@@ -95,7 +95,7 @@ def _check(asked: str, kinds: Mapping[str, _Kind], values: Mapping[str, object])
     for name, value in values.items():
         if name in kinds and value.__class__ not in kinds[name].surely and not fits(value, kinds[name].kind):
             remedy = f"Give {in_words(kinds[name].kind)}."
-            known = {"value": value} if is_single(value) else {}
+            known: dict[str, Any] = {"value": value} if is_single(value) else {}
             raise ParameterError(asked, f"{name} is {quoted(value)}", remedy, parameter=name, **known)
 
 

@@ -176,5 +176,9 @@ def test_what_cannot_be_made_is_refused_before_a_charge() -> None:
     texts = PrivateData.of({"a": ["1"]}, {"a": Text()}, Budget(1.0, 1e-6))
     with pytest.raises(SchemaError, match=r"all columns are text.*buy_categories"):
         synthesize(texts, epsilon=1.0, delta=1e-6)
+    with pytest.raises(SchemaError, match=r"column 'a': its values are not public.*buy_categories"):
+        synthesize(texts, ["a"], epsilon=1.0, delta=1e-6)
+    with pytest.raises(ParameterError, match=r"method is tre\..*Did you mean 'tree'"):
+        synthesize(data, method="tre", epsilon=1.0, delta=1e-6)
     for one in (data, texts):
         assert not one.ledger.entries()
