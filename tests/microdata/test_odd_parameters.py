@@ -146,8 +146,9 @@ def test_keys_and_waivers_are_texts_and_roles_are_roles(name: str) -> None:
 def test_a_permit_takes_texts_alone() -> None:
     """The one door, for whoever has no function in front of it."""
     data, event = private(), microdata.synthesize(HELD, bounds=COLUMNS, rows=1).receipt.event
+    values: list[Any] = [5, [1], b"x", True, {}]
     for name in ("key", "analyst", "waiver"):
-        for odd in (5, [1], b"x", True, {}):
+        for odd in values:
             with pytest.raises(ParameterError, match=f"{name} is"):
                 data.permit(event, "test", **{name: odd})
     assert not data.ledger.entries()

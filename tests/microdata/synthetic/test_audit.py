@@ -38,7 +38,7 @@ BEFORE = np.array([[0.0, 0, 0], [1.0, 0, np.nan]])
 
 def answered(question: BoundedSum, rows: np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Answer:
     """The exact sum, of which many copies are released."""
-    steps = question.grid.cut(question.total(rows)).astype(np.int64)  # type: ignore[misc]
+    steps = np.asarray(question.total(rows) / question.grid.step, np.int64)  # type: ignore[misc]
     return Answer(steps, question.grid, question.bound, neighbors).stacked(RUNS)
 
 

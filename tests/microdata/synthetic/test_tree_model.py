@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.microdata.synthetic.synthesis import total_of
-from discreet.microdata.synthetic.tree_model import Independence, TreeModel, dealt_out, on_simplex
+from discreet.microdata.synthetic.tree_model import Independence, TreeModel, dealt_out, fitted, on_simplex
 from discreet.questions.tables.coded_tables import TableCodes
 
 
@@ -100,3 +100,12 @@ def test_a_secret_number_of_records_is_drawn_again_too() -> None:
             one, other = (np.std([model.margins[place] for model in some], axis=0) for some in (repeated, copies))
             np.testing.assert_allclose(other[:2], one[:2], rtol=0.2)
         assert (np.std([model.total for model in copies]) > stddev) == (size is None)
+
+
+def test_a_fitted_table_has_the_margins_it_was_given() -> None:
+    rng = np.random.default_rng(1)
+    margins = [np.array([30.0, 70]), np.array([20.0, 30, 50]), np.array([90.0, 10])]
+    table = fitted(rng.normal(8, 9, (2, 3, 2)), margins)
+    assert table.min() >= 0
+    for place, margin in enumerate(margins):
+        np.testing.assert_allclose(table.sum(axis=tuple({0, 1, 2} - {place})), margin, rtol=1e-2)

@@ -116,7 +116,7 @@ def test_a_place_that_a_category_has_not_counts_as_missing_and_no_other_cell_is_
         places = CODES.places(odd)
     assert (places[:, 1] == 2).all()
     for norm in ("l1", "l2"):
-        asked = coded_tables_of(SCHEMA, NAMES, EDGES, SETS, norm)  # type: ignore[arg-type]
+        asked = coded_tables_of(SCHEMA, NAMES, EDGES, SETS, norm)
         assert (asked.of(odd).sum(axis=1) == len(SETS)).all()
         np.testing.assert_array_equal(asked.total(odd), asked.of(odd).sum(axis=0))  # type: ignore[misc]
 

@@ -16,7 +16,7 @@ from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 Edge = tuple[int, int]
-ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to both of its margins, and when that is done
+ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
 CLEAR = 3.0  # deviations that tell missing values from none
 MOST_NOISE = 2.0**36  # that is taken off a distance: where there is more, choices are made by chance anyway
 LEAST = 1e-9  # of a share, so that no conditional share is undefined
@@ -251,14 +251,28 @@ def _fitted(table: Array, first: Array, second: Array) -> Array:
 
 
 def _agreeing(table: Array, first: Array, second: Array) -> Array:
-    total = float(first.sum())
     table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
     table = table + ((second - table.sum(axis=0)) / table.shape[0])[None, :]
+    return fitted(table, [first, second])
+
+
+def fitted(table: Array, margins: Sequence[Array]) -> Array:
+    """A table without negative counts, near this one, whose sums by each column are these.
+
+    Examples
+    --------
+    >>> fitted(np.array([[5.0, -1.0], [2.0, 4.0]]), [np.array([4.0, 6.0]), np.array([6.0, 4.0])]).round(1)
+    array([[4., 0.],
+           [2., 4.]])
+    """
+    total = float(margins[0].sum())
     table = on_simplex(table, total) + LEAST * total / table.size
     for _ in range(ROUNDS):
-        table = table * (first / table.sum(axis=1))[:, None]
-        factors = second / table.sum(axis=0)
-        table = table * factors[None, :]
-        if np.abs(factors - 1).max() < CLOSE:
+        farthest = 0.0
+        for axis, margin in enumerate(margins):
+            factors = margin / table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
+            table = table * factors.reshape([-1 if other == axis else 1 for other in range(table.ndim)])
+            farthest = max(farthest, float(np.abs(factors - 1).max()))
+        if farthest < CLOSE:
             break
     return table
