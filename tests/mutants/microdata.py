@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import of
 
 STORED, ROLES = "trust/test_stored.py", "schema/test_roles.py"
-WAIVED = "microdata/test_waived_table.py"
+WAIVED, ROOM = "microdata/test_waived_table.py", "microdata/synthetic"
 
 MUTANTS = [
     *of("ledger/book", ("if result_digest(data) != digest:", "if False:"), tests=STORED),
@@ -42,6 +42,7 @@ MUTANTS = [
         "microdata/synthetic/synthesis",
         ("leaf_question(of.schema, name, layout.norm)", 'leaf_question(of.schema, name, "l2")'),
         ("Laplace(1 / share)", "Laplace(1 / share**0.5)"),
+        tests=f"{ROOM}/test_synthesize.py {ROOM}/test_methods.py",
     ),
     *of(
         "microdata/synthetic/made_up_records",
@@ -57,6 +58,7 @@ MUTANTS = [
         "microdata/synthetic/junction_model",
         ("self.codes.cells(axes) / self.codes.cells(own.axes) / own.stddev**2", "1 / own.stddev**2"),
         ("potentials[axes] - length * slope", "potentials[axes] + length * slope"),
+        tests=f"{ROOM}/test_junction_model.py {ROOM}/test_adaptive_method.py",
     ),
     *of(
         "microdata/synthetic/clique_tree",
@@ -71,8 +73,8 @@ MUTANTS = [
     *of(
         "microdata/synthetic/tree_model",
         ("* stddev * cells, MOST_NOISE)", "* stddev * cells, 2.0**60)"),
-        tests="microdata/synthetic/test_synthesize.py",
+        tests=f"{ROOM}/test_synthesize.py",
     ),
-    *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", "")),
+    *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", ""), tests=f"{ROOM}/test_synthesize.py"),
     *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.checks import quoted
 from discreet.core.errors import MissingExtra, SchemaError
 from discreet.core.grid import Array
 from discreet.display.notebook import carded, facts, folded, grid
@@ -172,8 +173,9 @@ class PublishedTable(Tabular):
             Which column; by default the first.
         """
         name = next(iter(self.schema.columns)) if column is None else column
-        if name not in self.schema.columns:
-            raise SchemaError(self.name, f"there is no column {name!r}", f"There are {', '.join(self.schema.columns)}.")
+        if not (isinstance(name, str) and name in self.schema.columns):
+            remedy = f"There are {', '.join(self.schema.columns)}."
+            raise SchemaError(self.name, f"there is no column {quoted(name)}", remedy)
         ax = drawn_on(self.name, ax)
         self._draw(ax, name)
         return ax
