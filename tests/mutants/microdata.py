@@ -42,7 +42,7 @@ MUTANTS = [
         "microdata/synthetic/synthesis",
         ("leaf_question(of.schema, name, layout.norm)", 'leaf_question(of.schema, name, "l2")'),
         ("Laplace(1 / share)", "Laplace(1 / share**0.5)"),
-        tests=f"{ROOM}/test_synthesize.py {ROOM}/test_methods.py",
+        tests=f"{ROOM}/test_synthesis.py {ROOM}/test_synthesize.py",
     ),
     *of(
         "microdata/synthetic/made_up_records",
