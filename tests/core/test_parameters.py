@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from discreet.core.budget import Budget
 from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.parameters import checked, fits
@@ -54,3 +57,31 @@ def test_several_values_are_checked_one_by_one_and_a_name_may_stand_alone() -> N
     for odd in (b"ab", {"a": 1}, np.array("x"), 3, [1]):
         assert not fits(odd, Sequence[str])
     assert fits(object(), Any)
+
+
+def test_of_what_may_hold_records_an_error_names_the_kind_alone() -> None:
+    """A mapping of records in the place of a number, or of data that are to be guarded, is not printed."""
+
+    @checked
+    def halved(data: Budget, n: int = 1) -> None: ...
+
+    records = {"name": ["Ada Lovelace"]}
+    held: list[Any] = [
+        records,
+        list(records.values()),
+        np.array(records["name"]),
+        pd.DataFrame(records),
+        {"Ada Lovelace"},
+    ]
+    held += [set(records["name"]), SimpleNamespace(**records), iter(records["name"]), MappingProxyType(records)]
+    for one in held:
+        for given in ({"data": one}, {"data": Budget(1.0), "n": one}):
+            with pytest.raises(ParameterError, match=rf"is a {type(one).__name__}\.") as refusal:
+                halved(**given)
+            assert "Lovelace" not in f"{refusal.value!r} {vars(refusal.value)}"
+        for check in (check_positive, check_whole):
+            with pytest.raises(ParameterError, match=rf"is a {type(one).__name__}\.") as refusal:
+                check("noise", "multiplier", one)
+            assert "Lovelace" not in str(refusal.value)
+    with pytest.raises(ParameterError, match="n is 'three'"):
+        halved(Budget(1.0), "three")  # type: ignore[arg-type]

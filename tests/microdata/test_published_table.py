@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,15 @@ def test_every_column_can_be_drawn_and_an_unknown_one_is_refused() -> None:
         assert table().plot(Figure().add_subplot(), name).get_xlabel() == name
     with pytest.raises(SchemaError, match="there is no column 'town'"):
         table().plot(column="town")
+
+
+def test_records_that_are_none_of_the_schema_are_refused_without_a_word_of_them() -> None:
+    for column, value in ((2, 2.0), (2, -3.0), (2, 0.5), (2, np.inf), (3, 7.0), (0, np.inf)):
+        rows = ROWS.copy()
+        rows[0, column] = value
+        with pytest.raises(SchemaError, match=f"value of {list(SCHEMA.columns)[column]} that is not in its schema"):
+            dataclasses.replace(table(), records=rows)
+    for rows in (ROWS[:, :5], ROWS[0], np.zeros((0, 5))):
+        with pytest.raises(SchemaError, match="6 values each"):
+            dataclasses.replace(table(), records=rows)
+    assert len(dataclasses.replace(table(), records=np.zeros((0, 6)))) == 0

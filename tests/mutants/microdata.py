@@ -5,13 +5,17 @@ from __future__ import annotations
 from tests.mutants.mutant import of
 
 STORED, ROLES = "trust/test_stored.py", "schema/test_roles.py"
-WAIVED = "microdata/test_waived_table.py"
+WAIVED, ROOM = "microdata/test_waived_table.py", "microdata/synthetic"
 
 MUTANTS = [
     *of("ledger/book", ("if result_digest(data) != digest:", "if False:"), tests=STORED),
     *of("trust/permit", ("self._ledger.keep(text_of_artefact(made).encode())", "pass"), tests=STORED),
     *of("schema/roles", ("if self[name] != IDENTIFYING)", ")"), ("if not self.quasi_identifiers:", "if False:")),
     *of("schema/roles", ("get(name, OTHER)", "get(name, QUASI)"), tests=ROLES),
+    *of("schema/roles", ("if not isinstance(roles, Mapping | Roles | None):", "if False:"), tests=ROLES),
+    *of("core/checks", ('if is_single(value) else f"a {type(value).__name__}"', ""), tests="core/test_parameters.py"),
+    *of("trust/holder", ("check_text(purpose, name, text)", "pass"), tests="microdata/test_odd_parameters.py"),
+    *of("microdata/published_table", ("if not _fit(column, values[~np.isnan(values)]):", "if False:")),
     *of("microdata/waived_table", ("if waiver is None or not waiver.strip():", "if False:"), tests=WAIVED),
     *of(
         "questions/tables/coded_tables",
@@ -20,6 +24,7 @@ MUTANTS = [
         ("np.where(missing, size - 1, cells)", "np.where(missing, 0, cells)"),
         ("self.bound.times(view.unit.rows)", "self.bound"),
         ("& (self.weights <= 1.0)", ""),
+        ("~((values >= 0) & (values < size - 1))", "np.isnan(values)"),
     ),
     *of(
         "mechanisms/selection/spanning_tree",
@@ -31,12 +36,13 @@ MUTANTS = [
         "microdata/synthetic/tree_model",
         ("/ (others * self.two**2)\n                weights", "/ self.two**2\n                weights"),
         ("if found[-1] < CLEAR * stddev:", "if False:"),
-        ("* stddev * cells, MOST_NOISE)", "* stddev * cells, 2.0**60)"),
+        ("total=total_of(ones, self.size)", "total=self.total"),
     ),
     *of(
         "microdata/synthetic/synthesis",
         ("leaf_question(of.schema, name, layout.norm)", 'leaf_question(of.schema, name, "l2")'),
-        tests="microdata/synthetic/test_synthesize.py",
+        ("Laplace(1 / share)", "Laplace(1 / share**0.5)"),
+        tests=f"{ROOM}/test_synthesis.py {ROOM}/test_synthesize.py",
     ),
     *of(
         "microdata/synthetic/made_up_records",
@@ -52,7 +58,7 @@ MUTANTS = [
         "microdata/synthetic/junction_model",
         ("self.codes.cells(axes) / self.codes.cells(own.axes) / own.stddev**2", "1 / own.stddev**2"),
         ("potentials[axes] - length * slope", "potentials[axes] + length * slope"),
-        tests="microdata/synthetic/test_adaptive_method.py",
+        tests=f"{ROOM}/test_junction_model.py {ROOM}/test_adaptive_method.py",
     ),
     *of(
         "microdata/synthetic/clique_tree",
@@ -65,9 +71,10 @@ MUTANTS = [
         ("np.concatenate([own * scale for own", "np.concatenate([own * 0 for own"),
     ),
     *of(
-        "microdata/synthetic/tree_method",
-        ("- FIRST * (pair in named)", ""),
-        tests="microdata/synthetic/test_synthesize.py",
+        "microdata/synthetic/tree_model",
+        ("* stddev * cells, MOST_NOISE)", "* stddev * cells, 2.0**60)"),
+        tests=f"{ROOM}/test_synthesize.py",
     ),
+    *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", ""), tests=f"{ROOM}/test_synthesize.py"),
     *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
 ]

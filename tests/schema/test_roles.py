@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from discreet.core.errors import SchemaError
@@ -37,3 +39,10 @@ def test_unknown_roles_and_columns_and_no_quasi_identifier_are_refused() -> None
         Roles({"x0": "sensitive"}).checked("anonymise", SCHEMA)
     with pytest.raises(SchemaError, match="there is no column 'y'"):
         Roles({"y": "quasi-identifier"}).checked("anonymise", SCHEMA)
+
+
+@pytest.mark.parametrize("odd", [True, 5, "age", b"age", [1], {1: "other"}, {"age": 5}, {"age": ["secret"]}, object()])
+def test_what_is_no_mapping_of_names_to_roles_is_refused(odd: Any) -> None:
+    with pytest.raises(SchemaError, match=r"(roles: t|column 'age': its role is)") as refusal:
+        Roles(odd)
+    assert "secret" not in str(refusal.value)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from datetime import date, timedelta
+from enum import Enum
+from numbers import Integral, Number, Real
 from typing import TypeGuard
+
+import numpy as np
 
 from discreet.core.errors import ParameterError
 
@@ -28,12 +32,60 @@ def is_number(value: object) -> TypeGuard[float]:
         return False
 
 
+def is_single(value: object) -> bool:
+    """Whether it is one text, number, date or class, and no container, in which records could be.
+
+    Examples
+    --------
+    >>> is_single(3), is_single("a"), is_single(None), is_single([3]), is_single({"age": 31})
+    (True, True, True, False, False)
+    """
+    return value is None or isinstance(value, str | bytes | Number | np.generic | date | timedelta | Enum | type)
+
+
 def shown(value: object) -> str:
-    """A value in an error: some of its letters, or its kind, where it cannot be written."""
+    """A value in an error: some of its letters; of what may hold records, or cannot be written, its kind alone.
+
+    Examples
+    --------
+    >>> shown(3.5), shown({"age": [31, 40]})
+    ('3.5', 'a dict')
+    """
     try:
-        return f"{value}"[:80]
+        return f"{value}"[:80] if is_single(value) else f"a {type(value).__name__}"
     except Exception:
         return f"a {type(value).__name__}"
+
+
+def quoted(value: object) -> str:
+    """The same, with a text in quotes."""
+    return repr(value[:80]) if isinstance(value, str) else shown(value)
+
+
+def check_text(asked: str, name: str, value: object) -> None:
+    """Refuse what is neither a text nor nothing.
+
+    Examples
+    --------
+    >>> check_text("table", "key", "monday")
+    >>> check_text("table", "key", [1])
+    Traceback (most recent call last):
+    ...
+    discreet.core.errors.ParameterError: table: key is a list. Nothing was released or spent. Give a text.
+    """
+    if not (value is None or isinstance(value, str)):
+        raise ParameterError(asked, f"{name} is {shown(value)}", "Give a text.", parameter=name)
+
+
+def names_of(columns: str | Iterable[str]) -> tuple[str, ...]:
+    """Names of columns; a single one may stand alone.
+
+    Examples
+    --------
+    >>> names_of("age"), names_of(["age", "sex"])
+    (('age',), ('age', 'sex'))
+    """
+    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def check_positive(asked: str, name: str, value: float, least: float = 2.0**-40, most: float = 2.0**40) -> None:
@@ -91,25 +143,20 @@ def check_size(asked: str, numbers: int, most: int) -> None:
 
 
 def check_one_of(asked: str, name: str, value: object, choices: Sequence[object]) -> None:
-    """Refuse what is not one of these."""
-    if not any(type(value) is type(one) and value == one for one in choices):
-        listed = " or ".join(map(str, choices))
-        raise ParameterError(asked, f"{name} is {shown(value)}", f"Give {listed}.", parameter=name, value=value)
-
-
-def check_named(asked: str, name: str, value: object, names: Sequence[str]) -> None:
-    """Refuse what is not one of these names, with the near one.
+    """Refuse what is not one of these, and name the one that is spelled most nearly alike.
 
     Examples
     --------
-    >>> check_named("table", "method", "tre", ["tree", "mwem"])  # doctest: +ELLIPSIS
+    >>> check_one_of("table", "method", "latice", ("mondrian", "lattice"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.core.errors.ParameterError: table: method is tre. ... Did you mean 'tree'?
+    discreet.core.errors.ParameterError: table: method is latice. ... Did you mean 'lattice'? Give mondrian or lattice.
     """
-    if isinstance(value, str) and value not in names and near_name(value, names):
-        raise ParameterError(asked, f"{name} is {shown(value)}", instead_of(value, names), parameter=name, value=value)
-    check_one_of(asked, name, value, names)
+    if not any(type(value) is type(one) and value == one for one in choices):
+        texts = [one for one in choices if isinstance(one, str)]
+        near = near_name(value[:80], texts) if isinstance(value, str) else None
+        remedy = f"{'' if near is None else f'Did you mean {near!r}? '}Give {' or '.join(map(str, choices))}."
+        raise ParameterError(asked, f"{name} is {shown(value)}", remedy, parameter=name, value=value)
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar, Union
 
 import numpy as np
 
-from discreet.core.checks import is_number, shown
+from discreet.core.checks import is_number, is_single, quoted
 from discreet.core.errors import ParameterError
 
 Given = ParamSpec("Given")
@@ -95,8 +95,8 @@ def _check(asked: str, kinds: Mapping[str, _Kind], values: Mapping[str, object])
     for name, value in values.items():
         if name in kinds and value.__class__ not in kinds[name].surely and not fits(value, kinds[name].kind):
             remedy = f"Give {in_words(kinds[name].kind)}."
-            words = repr(value[:80]) if isinstance(value, str) else shown(value)
-            raise ParameterError(asked, f"{name} is {words}", remedy, parameter=name, value=value)
+            known: dict[str, Any] = {"value": value} if is_single(value) else {}
+            raise ParameterError(asked, f"{name} is {quoted(value)}", remedy, parameter=name, **known)
 
 
 def fits(value: Any, kind: Any) -> bool:

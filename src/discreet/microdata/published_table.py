@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.checks import quoted
 from discreet.core.errors import MissingExtra, SchemaError
 from discreet.core.grid import Array
 from discreet.display.notebook import carded, facts, folded, grid
@@ -64,6 +65,15 @@ class PublishedTable(Tabular):
     schema: Schema
     records: Array = field(repr=False)
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        columns = self.schema.columns
+        if self.records.ndim != 2 or self.records.shape[1] != len(columns):
+            raise SchemaError(self.name, f"its records do not have {len(columns)} values each", "Give one by column.")
+        for (name, column), values in zip(columns.items(), self.records.T, strict=True):
+            if not _fit(column, values[~np.isnan(values)]):
+                obstacle = f"the table has a value of {name} that is not in its schema"
+                raise SchemaError(self.name, obstacle, "Give the table as it was released.")
 
     def __len__(self) -> int:
         return len(self.records)
@@ -163,8 +173,9 @@ class PublishedTable(Tabular):
             Which column; by default the first.
         """
         name = next(iter(self.schema.columns)) if column is None else column
-        if name not in self.schema.columns:
-            raise SchemaError(self.name, f"there is no column {name!r}", f"There are {', '.join(self.schema.columns)}.")
+        if not (isinstance(name, str) and name in self.schema.columns):
+            remedy = f"There are {', '.join(self.schema.columns)}."
+            raise SchemaError(self.name, f"there is no column {quoted(name)}", remedy)
         ax = drawn_on(self.name, ax)
         self._draw(ax, name)
         return ax
@@ -221,6 +232,13 @@ class _Lines:
 
     def write(self, text: str) -> None:
         self.texts.append(text)
+
+
+def _fit(column: Column, values: Array) -> bool:
+    """Whether values are places in the list of a category, or finite numbers."""
+    if isinstance(column, Category):
+        return bool(((values >= 0) & (values < len(column.values)) & (values == np.rint(values))).all())
+    return bool(np.isfinite(values).all())
 
 
 def _decoded(column: Column, values: Array) -> Any:

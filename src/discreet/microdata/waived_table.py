@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_text
 from discreet.core.errors import NotPermitted
 from discreet.core.events import NoPromise
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
@@ -14,7 +15,7 @@ from discreet.questions.question import AllRecords
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
-INSTEAD = "Use discreet.synthesize, which keeps a promise; or give waiver= the owner's reason, which goes on record."
+PRIVATELY = "discreet.synthesize"
 
 
 class RowMechanism(Protocol):
@@ -24,6 +25,14 @@ class RowMechanism(Protocol):
     def event(self) -> NoPromise: ...
 
     def release(self, answer: Any, bits: Bits) -> ChangedRows: ...
+
+
+def check_waiver(asked: str, waiver: str | None, event: NoPromise, privately: str) -> None:
+    """Refuse, before anything goes on record, what keeps no promise and has no reason; names what keeps one."""
+    check_text(asked, "waiver", waiver)
+    if waiver is None or not waiver.strip():
+        remedy = f"Use {privately}, which keeps a promise; or give waiver= the owner's reason, which goes on record."
+        raise NotPermitted(asked, f"it keeps no promise ({event.reason})", remedy)
 
 
 def waived_table(
@@ -57,8 +66,7 @@ def waived_table(
     """
     data.check_curated(name)
     data.schema.values(columns)
-    if waiver is None or not waiver.strip():
-        raise NotPermitted(name, f"it keeps no promise ({mechanism.event.reason})", INSTEAD)
+    check_waiver(name, waiver, mechanism.event, PRIVATELY)
     plan: Any = mechanism
     with data.permit(mechanism.event, name, key=key, waiver=waiver) as permit:
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
+from discreet.core.checks import shown
 from discreet.core.errors import SchemaError
 from discreet.schema.dates import Date, Datetime
 from discreet.schema.schema import Boolean, Category, Column, Number, Schema, Text
@@ -42,7 +43,7 @@ def schema_of(given: PlainSchema) -> Schema:
     if isinstance(given, Schema):
         return given
     if not isinstance(given, Mapping):
-        raise SchemaError("schema", f"it is {given!r:.80}", "Give a Schema, or a mapping of names to columns.")
+        raise SchemaError("schema", f"it is {shown(given)}", "Give a Schema, or a mapping of names to columns.")
     return Schema({name: _column(name, plain) for name, plain in given.items()})
 
 
@@ -52,7 +53,7 @@ def _column(name: str, plain: Any) -> Column:
     except SchemaError as why:
         raise SchemaError(f"column {name!r}", why.obstacle, why.remedy, **why.values) from why
     if found is None:
-        raise SchemaError(f"column {name!r}", f"{plain!r:.80} describes no column", WAYS)
+        raise SchemaError(f"column {name!r}", f"{shown(plain)} describes no column", WAYS)
     return found
 
 

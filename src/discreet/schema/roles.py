@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.checks import quoted, shown
 from discreet.core.errors import SchemaError
 from discreet.schema.schema import Schema
 
@@ -34,11 +35,15 @@ class Roles:
     roles: tuple[tuple[str, str], ...]
 
     def __init__(self, roles: Mapping[str, str] | Roles | None = None) -> None:
-        given = roles.roles if isinstance(roles, Roles) else tuple(({} if roles is None else roles).items())
+        if not isinstance(roles, Mapping | Roles | None):
+            raise SchemaError("roles", f"they are {shown(roles)}", 'Give a mapping: {"age": "quasi-identifier"}.')
+        given = roles.roles if isinstance(roles, Roles) else tuple((roles or {}).items())
         for name, role in given:
-            if role not in ROLES:
+            if not isinstance(name, str):
+                raise SchemaError("roles", f"the name of a column is {shown(name)}", "Give texts.")
+            if not (isinstance(role, str) and role in ROLES):
                 remedy = f"Give one of {', '.join(ROLES)}."
-                raise SchemaError(f"column {name!r}", f"its role is {role!r:.40}", remedy, role=role)
+                raise SchemaError(f"column {name!r}", f"its role is {quoted(role)}", remedy)
         object.__setattr__(self, "roles", given)
 
     def __getitem__(self, name: str) -> str:

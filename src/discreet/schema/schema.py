@@ -247,7 +247,7 @@ class Schema:
         """The column of this name with public values."""
         column = self._column(name)
         if not isinstance(column, Category):
-            remedy = "List them in the schema, or use private key selection."
+            remedy = "List them in the schema, or buy them with discreet.learners.buy_categories."
             raise SchemaError(f"column {name!r}", "it has no public list of values", remedy)
         return column
 
@@ -266,7 +266,7 @@ class Schema:
         if not (STRINGS.issuperset(map(type, found)) and self._readable.issuperset(found)):
             for name in found:
                 if isinstance(self._column(name), Text):
-                    remedy = "List them in the schema, or use private key selection."
+                    remedy = "List them in the schema, or buy them with discreet.learners.buy_categories."
                     raise SchemaError(f"column {name!r}", "its values are not public", remedy)
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from discreet.core.checks import check_text
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed, Ledger
@@ -63,6 +64,8 @@ class Holder:
         analyst, waiver : str, optional
             Public. Who asks; the owner's reason for a release without a promise.
         """
+        for name, text in (("key", key), ("analyst", analyst), ("waiver", waiver)):
+            check_text(purpose, name, text)
         plan = self._own(plan)
         event = plan if isinstance(plan, Event) else plan.event
         if hasattr(plan, "opened") and not self.opens:

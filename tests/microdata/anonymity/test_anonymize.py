@@ -170,7 +170,7 @@ def test_what_can_be_known_before_is_refused_before_anything_goes_on_record() ->
     refused(ParameterError, "hierarchies is 5", method="lattice", hierarchies=5)
     refused(SchemaError, "'ill' has a hierarchy and is no quasi-identifier", method="lattice", hierarchies={"ill": ()})
     refused(SchemaError, "'age' is ordered and no sensitive column", ordered=["age"])
-    refused(ParameterError, "ordered is ill", ordered="ill")
+    refused(ParameterError, "ordered is 5", ordered=5)
 
 
 def test_a_lattice_that_is_too_large_is_refused_with_columns_to_leave_out() -> None:

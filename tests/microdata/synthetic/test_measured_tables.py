@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.microdata.synthetic.measured_tables import MeasuredTables, fitted
+from discreet.microdata.synthetic.measured_tables import MeasuredTables
 from discreet.questions.tables.coded_tables import TableCodes
 from discreet.questions.tables.residuals import Measurement
 
@@ -92,12 +92,3 @@ def test_more_tables_are_added_in_any_order_of_their_columns() -> None:
     both = ones.and_counted([(1, 0)], [ab.T], 1.0)
     np.testing.assert_allclose(both.unbiased((1, 0)), ab.T)
     np.testing.assert_allclose(both.tables[1, 0], ab.T, atol=0.5)
-
-
-def test_a_fitted_table_has_the_margins_it_was_given() -> None:
-    rng = np.random.default_rng(1)
-    margins = [np.array([30.0, 70]), np.array([20.0, 30, 50]), np.array([90.0, 10])]
-    table = fitted(rng.normal(8, 9, (2, 3, 2)), margins)
-    assert table.min() >= 0
-    for place, margin in enumerate(margins):
-        np.testing.assert_allclose(table.sum(axis=tuple({0, 1, 2} - {place})), margin, rtol=1e-2)

@@ -55,7 +55,7 @@ class Shown:
 
 
 def test_the_price_is_the_one_that_was_asked_for() -> None:
-    for method in OTHERS:
+    for method in METHODS:
         for delta in (1e-6, 0.0):
             event = made(method, opened(1), 0.7, delta).receipt.event
             assert epsilon_of(event, delta) == pytest.approx(0.7, rel=1e-3)
@@ -63,7 +63,7 @@ def test_the_price_is_the_one_that_was_asked_for() -> None:
 
 def test_a_plan_pays_for_every_question_and_for_no_more() -> None:
     """As many questions are asked as are paid for, and without any one of the payments one is refused."""
-    for method in OTHERS:
+    for method in METHODS:
         for pure in (True, False):
             parts = METHODS[method].of(layout_of(method, opened(1), pure)).parts(1.0)
             assert len(asked(method, opened(1), pure=pure)[1].questions) == len(parts)
@@ -75,7 +75,7 @@ def test_a_plan_pays_for_every_question_and_for_no_more() -> None:
 def test_nothing_but_releases_decides_what_is_made() -> None:
     """What was said about some records is said again about others, fewer by half: the model is the same."""
     other = rows_of(cells(1500, seed=7))
-    for method in OTHERS:
+    for method in METHODS:
         first, permit = asked(method, opened(1))
         again, _ = asked(method, opened(2, other), permit.said)
         assert plain(first) == plain(again)
@@ -87,7 +87,7 @@ def test_no_neighbor_moves_an_answer_farther_than_its_bound() -> None:
     few = RECORDS[:60].copy()
     few[rng.random(few.shape) < 0.1] = np.nan
     farthest = 0.0
-    for method in OTHERS:
+    for method in METHODS:
         for pure in (True, False):
             for neighbors in Neighbors:
                 _, permit = asked(method, opened(1, neighbors=neighbors), pure=pure)
@@ -115,7 +115,7 @@ def _moved(question: Any, one: np.ndarray, other: np.ndarray, neighbors: Neighbo
 
 
 def test_the_same_key_gives_the_same_records_and_the_same_model() -> None:
-    for method in OTHERS:
+    for method in METHODS:
         data = opened(1)
         first, again = (made(method, data, key="table") for _ in range(2))
         assert first.records.tobytes() == again.records.tobytes()
@@ -138,7 +138,7 @@ def test_columns_are_kept_missing_values_too_and_n_where_it_is_public() -> None:
 def test_few_columns_and_no_records_and_one_will_do() -> None:
     none: dict[str, list[Any]] = {name: [] for name in NAMES}
     one = {name: ["u"] for name in NAMES}
-    for method in OTHERS:
+    for method in METHODS:
         for columns in (["kind"], ["a", "kind"]):
             for delta in (1e-6, 0.0):
                 assert len(made(method, opened(1), delta=delta, columns=columns, rows=40)) == 40
@@ -173,7 +173,7 @@ def holds(found: Any, exact: int) -> bool:
 
 def test_intervals_hold_measured_counts() -> None:
     """Of 90 queries some are measured: were 23 apart, fewer than 85 % of them would have a probability below 0.03."""
-    for method in OTHERS:
+    for method in (*OTHERS, "tree"):
         held = []
         for seed, delta in enumerate((1e-6, 0.0, 1e-6)):
             table = made(method, opened(seed), delta=delta, random_state=seed)
@@ -215,6 +215,22 @@ def test_intervals_of_measured_counts_hold_as_often_as_they_say() -> None:
             error = np.std(shares) / np.sqrt(len(shares))
             assert error < 0.015
             assert 0.93 - 2 * error <= np.mean(shares) <= 0.97 + 2 * error, (method, delta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbors", Neighbors)
+def test_intervals_of_a_tree_hold_as_often_as_they_say_whether_n_is_secret_or_not(neighbors: Neighbors) -> None:
+    """The same of the tree, with a secret n and a public one: some 2500 queries of columns and pairs each time."""
+    for epsilon in (0.3, 1.0):
+        for delta in (1e-6, 0.0):
+            shares = []
+            for seed in range(150):
+                table = made("tree", opened(seed, neighbors=neighbors), epsilon, delta, random_state=seed)
+                some = [one for one in queries(seed, 24, most=2) if table.model.measured(one[0]) is not None]
+                shares += [np.mean([holds(table.count(where), exact) for _, where, exact in some])]
+            error = np.std(shares) / np.sqrt(len(shares))
+            assert error < 0.015
+            assert 0.93 - 2 * error <= np.mean(shares) <= 0.97 + 2 * error, (epsilon, delta)
 
 
 def test_methods_that_choose_are_refused_where_nobody_holds_all_records() -> None:

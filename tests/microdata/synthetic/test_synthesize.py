@@ -166,7 +166,7 @@ def test_a_constraint_names_pairs_that_are_counted_first() -> None:
     columns = {name: rng.choice(list("ab"), 4000).tolist() for name in "uvw"}
     columns["w"] = columns["v"]
     schema = Schema({name: Category(("a", "b")) for name in "uvw"})
-    for seed in range(8):
+    for seed in range(8):  # without the constraint either of two pairs would be the other one, by chance
         data = PrivateData.of(columns, schema, Budget(1.0, 1e-6), bits=DeterministicBits(seed))
         table = synthesize(data, constraints=["u == 'a' or w == 'b'"], epsilon=1.0, delta=1e-6)
         assert isinstance(table.model, TreeModel)
@@ -187,5 +187,9 @@ def test_what_cannot_be_made_is_refused_before_a_charge() -> None:
     texts = PrivateData.of({"a": ["1"]}, {"a": Text()}, Budget(1.0, 1e-6))
     with pytest.raises(SchemaError, match=r"all columns are text.*buy_categories"):
         synthesize(texts, epsilon=1.0, delta=1e-6)
+    with pytest.raises(SchemaError, match=r"column 'a': its values are not public.*buy_categories"):
+        synthesize(texts, ["a"], epsilon=1.0, delta=1e-6)
+    with pytest.raises(ParameterError, match=r"method is tre\..*Did you mean 'tree'"):
+        synthesize(data, method="tre", epsilon=1.0, delta=1e-6)
     for one in (data, texts):
         assert not one.ledger.entries()

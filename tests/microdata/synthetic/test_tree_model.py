@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.microdata.synthetic.tree_model import MOST_NOISE, Independence, TreeModel, dealt_out, noise_in, on_simplex
+from discreet.microdata.synthetic.synthesis import total_of
+from discreet.microdata.synthetic.tree_model import (
+    MOST_NOISE,
+    Independence,
+    TreeModel,
+    dealt_out,
+    fitted,
+    noise_in,
+    on_simplex,
+)
 from discreet.questions.tables.coded_tables import TableCodes
 
 
@@ -86,3 +95,30 @@ def test_the_tables_farthest_from_independence_make_a_tree() -> None:
 def test_noise_beyond_all_counts_is_not_taken_off_whole() -> None:
     assert noise_in(100, 1.0) < 100
     assert noise_in(100, 1e30) == MOST_NOISE
+
+
+def test_a_secret_number_of_records_is_drawn_again_too() -> None:
+    """Columns of copies are as far apart as those of repeated counts."""
+    truth, stddev = (np.array([700.0, 300]), np.array([500.0, 400, 100])), 20.0
+
+    def counted(rng: np.random.Generator, size: float | None) -> TreeModel:
+        ones = tuple(own + rng.normal(0, stddev, own.shape) for own in truth)
+        return TreeModel(codes(2, 3), ones, {}, stddev, 1.0, total_of(ones, size), size)
+
+    for size in (None, 1000.0):
+        rng = np.random.default_rng(1)
+        repeated = [counted(rng, size) for _ in range(400)]
+        copies = [repeated[0].again(rng) for _ in range(400)]
+        for place in (0, 1):
+            one, other = (np.std([model.margins[place] for model in some], axis=0) for some in (repeated, copies))
+            np.testing.assert_allclose(other[:2], one[:2], rtol=0.2)
+        assert (np.std([model.total for model in copies]) > stddev) == (size is None)
+
+
+def test_a_fitted_table_has_the_margins_it_was_given() -> None:
+    rng = np.random.default_rng(1)
+    margins = [np.array([30.0, 70]), np.array([20.0, 30, 50]), np.array([90.0, 10])]
+    table = fitted(rng.normal(8, 9, (2, 3, 2)), margins)
+    assert table.min() >= 0
+    for place, margin in enumerate(margins):
+        np.testing.assert_allclose(table.sum(axis=tuple({0, 1, 2} - {place})), margin, rtol=1e-2)

@@ -108,3 +108,18 @@ def test_weights_above_one_are_refused_since_the_bound_is_theirs() -> None:
     for weight in (0.0, 1.5, np.nan):
         with pytest.raises(ParameterError, match="a weight is not between"):
             TableDistances(CODES, ((0,),), np.zeros(3), np.array([weight]), np.zeros(1))
+
+
+def test_a_place_that_a_category_has_not_counts_as_missing_and_no_other_cell_is_touched() -> None:
+    odd = np.array([[10.0, place, 0.0] for place in (-3.0, 2.0, 7.0, np.inf, -np.inf, 1e300, np.nan)])
+    with np.errstate(all="raise"):
+        places = CODES.places(odd)
+    assert (places[:, 1] == 2).all()
+    for norm in ("l1", "l2"):
+        asked = coded_tables_of(SCHEMA, NAMES, EDGES, SETS, norm)
+        assert (asked.of(odd).sum(axis=1) == len(SETS)).all()
+        np.testing.assert_array_equal(asked.total(odd), asked.of(odd).sum(axis=0))  # type: ignore[misc]
+
+
+def test_a_table_of_no_columns_has_one_cell() -> None:
+    np.testing.assert_array_equal(CODES.codes(CODES.places(ROWS), ()), np.zeros(len(ROWS)))

@@ -6,15 +6,15 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
-from discreet.core.checks import check_named, check_positive, instead_of, shown
+from discreet.core.checks import check_one_of, check_positive, instead_of, names_of, shown
 from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.anonymity_model import AnonymityModel, Diversity
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
 from discreet.mechanisms.microdata.lattice import Lattice
 from discreet.mechanisms.microdata.mondrian import Mondrian
-from discreet.microdata.anonymity.given_roles import given_names, given_roles
 from discreet.microdata.anonymity.hierarchies import Hierarchy
 from discreet.microdata.anonymity.range_texts import ranged, scale_of
 from discreet.microdata.published_table import PublishedTable
@@ -29,6 +29,7 @@ MOST_NODES = 2**20  # combinations of levels that are looked through
 KEPT = "The waiver is on record; nothing was released but this message."
 
 
+@checked
 def anonymize(
     data: PrivateData,
     roles: Mapping[str, str] | Roles,
@@ -38,7 +39,7 @@ def anonymize(
     diversity: Diversity = "distinct",
     c: float | None = None,
     t: float | None = None,
-    method: Literal["mondrian", "lattice"] = "mondrian",
+    method: str = "mondrian",
     hierarchies: Mapping[str, Sequence[Any]] | None = None,
     suppression: float = 0.0,
     ordered: Sequence[str] = (),
@@ -116,11 +117,9 @@ def anonymize(
     >>> sorted(set(table["age"]))
     ['[0, 30)', '[30, 40)', '[40, 50)', '[50, 120]']
     """
-    if not isinstance(data, PrivateData):
-        raise ParameterError(TITLE, f"a {type(data).__name__} is no private data", "Open it with PrivateData.of.")
     model = AnonymityModel(k, l, diversity, c, t)
-    own = given_roles(TITLE, roles).checked(TITLE, data.schema)
-    plan = AnonymityPlan(data.schema, own, model, given_names(TITLE, "ordered", ordered))
+    own = Roles(roles).checked(TITLE, data.schema)
+    plan = AnonymityPlan(data.schema, own, model, names_of(ordered))
     plan.check(data.public_size, data.unit.rows)
     mechanism: Mondrian | Lattice = plan.mondrian
     check_method(method, hierarchies, suppression)
@@ -136,7 +135,7 @@ def anonymize(
 
 def check_method(method: object, hierarchies: Mapping[str, Any] | None, suppression: float) -> None:
     """Refuse a method that there is not, and what the lattice alone takes."""
-    check_named(TITLE, "method", method, METHODS)
+    check_one_of(TITLE, "method", method, METHODS)
     check_positive(TITLE, "suppression", suppression, least=0.0, most=1 - 2.0**-20)
     if hierarchies is not None and not isinstance(hierarchies, Mapping):
         raise ParameterError(TITLE, f"hierarchies is {shown(hierarchies)}", 'Give a mapping: {"age": (5, 10)}.')

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.checks import names_of
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.grid import Steps
+from discreet.core.parameters import checked
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.mechanisms.microdata.equivalence_classes import ClassCounts, joint_codes
-from discreet.microdata.anonymity.given_roles import given_names, given_roles
 from discreet.microdata.published_table import PublishedTable
 from discreet.releases.columns import Columns, Series
 from discreet.releases.release import finite
@@ -187,6 +188,7 @@ def _series(names: Mapping[str, str], rows: Sequence[Any]) -> tuple[Series, ...]
     )
 
 
+@checked
 def check_anonymity(table: Any, roles: Mapping[str, str] | Roles, *, ordered: Sequence[str] = ()) -> AnonymityReport:
     """Say how anonymous a table is: k, l, t, unique records, and what each column adds to the risk. NOT PRIVATE.
 
@@ -224,11 +226,11 @@ def check_anonymity(table: Any, roles: Mapping[str, str] | Roles, *, ordered: Se
                  age             0               0                 0
                  sex             2               2                 2
     """
-    own = given_roles(TITLE, roles)
+    own = Roles(roles)
     if not own.quasi_identifiers:
         remedy = 'Say which columns others may know: roles={"age": "quasi-identifier"}.'
         raise SchemaError(TITLE, "no column is a quasi-identifier", remedy)
-    columns = _columns(table, (*own.quasi_identifiers, *own.sensitive), given_names(TITLE, "ordered", ordered))
+    columns = _columns(table, (*own.quasi_identifiers, *own.sensitive), names_of(ordered))
     quasi = [columns[name] for name in own.quasi_identifiers]
     keys = joint_codes([one.codes for one in quasi], [one.count for one in quasi])
     _, classes, sizes = np.unique(keys, return_inverse=True, return_counts=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from discreet.core.checks import check_positive, is_number, shown
+from discreet.core.checks import check_positive, is_number, names_of, shown
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.microdata.published_table import PublishedTable
 from discreet.schema.dates import Temporal
@@ -34,7 +34,7 @@ class GivenColumns:
     @classmethod
     def of(cls, data: PrivateData, columns: Sequence[str], unchanged: Sequence[str] = ()) -> GivenColumns:
         """Each column once, none of them text."""
-        changed, kept = _names(columns), _names(unchanged)
+        changed, kept = names_of(columns), names_of(unchanged)
         data.schema.values((*changed, *kept) if changed else ())
         return cls(data.schema, changed, kept)
 
@@ -51,10 +51,6 @@ class GivenColumns:
     def described(self, changed: Mapping[str, Column]) -> Schema:
         """The schema of the table, for these descriptions of what was changed."""
         return Schema({**changed, **{name: self.schema.columns[name] for name in self.unchanged}})
-
-
-def _names(columns: Sequence[str]) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def number_each(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.core.checks import check_whole
+from discreet.core.checks import check_whole, names_of
 from discreet.core.errors import SchemaError
 from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.swapped_values import SwappedPlaces, SwappedRanks
@@ -150,7 +150,7 @@ def swap_places(
 
 def _among(asked: str, name: str, columns: Sequence[str], those: tuple[str, ...]) -> tuple[int, ...]:
     """The places of columns behind the first, in the order of a table."""
-    wanted = (columns,) if isinstance(columns, str) else tuple(columns)
+    wanted = names_of(columns)
     for column in wanted:
         if column not in those:
             remedy = f"Name some of {', '.join(those)}."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.checks import instead_of
+from discreet.core.checks import instead_of, quoted
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
@@ -63,7 +63,7 @@ class AssociationRule:
             return given
         parts = given.split("->") if isinstance(given, str) else given
         if not isinstance(parts, Sequence) or len(parts) != 2:
-            raise ParameterError("rule", f"it is {given!r:.80}", "Write it so: 'tea, milk -> sugar'.")
+            raise ParameterError("rule", f"it is {quoted(given)}", "Write it so: 'tea, milk -> sugar'.")
         return cls(*(_items(part) for part in parts))
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class AssociationRule:
 def _items(part: Any) -> tuple[str, ...]:
     items = part.split(",") if isinstance(part, str) else part
     if not isinstance(items, Sequence) or not all(isinstance(item, str) for item in items):
-        raise ParameterError("rule", f"its items are {part!r:.80}", "Give texts.")
+        raise ParameterError("rule", f"its items are {quoted(part)}", "Give texts.")
     return tuple(item.strip() for item in items if item.strip())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from discreet.core.checks import check_positive, check_whole, instead_of
+from discreet.core.checks import check_positive, check_whole, instead_of, names_of, quoted
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.hidden_rules import HiddenRules
@@ -114,13 +114,13 @@ def _items(schema: Schema, mined: AssociationRules) -> Items:
 
 def _sensitive(sensitive: Any, mined: AssociationRules) -> tuple[RulePlaces, ...]:
     if isinstance(sensitive, str) or not isinstance(sensitive, Sequence):
-        raise ParameterError(TITLE, f"the rules are {sensitive!r:.80}", "Give a list of rules.")
+        raise ParameterError(TITLE, f"the rules are {quoted(sensitive)}", "Give a list of rules.")
     check_whole(TITLE, "number of sensitive rules", len(sensitive), 1, MOST_SENSITIVE)
     return tuple(dict.fromkeys(mined.places(TITLE, rule) for rule in sensitive))
 
 
 def _fixed(fixed: Sequence[str], mined: AssociationRules) -> tuple[str, ...]:
-    names = (fixed,) if isinstance(fixed, str) else tuple(fixed)
+    names = names_of(fixed)
     for name in names:
         if name not in mined.items.columns:
             raise SchemaError(TITLE, f"there is no column {name!r:.80} to keep", instead_of(name, mined.items.columns))

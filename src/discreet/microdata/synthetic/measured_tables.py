@@ -13,11 +13,10 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.microdata.synthetic.synthesis import MOST_ROWS, SynthesisModel
-from discreet.microdata.synthetic.tree_model import LEAST, on_simplex, pruned
+from discreet.microdata.synthetic.tree_model import LEAST, fitted, on_simplex, pruned
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Measurement, closure, residual, subsets
 
-ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
 NOTHING: AxisSet = frozenset()
 
 
@@ -173,28 +172,6 @@ def _informed(member: Measurement, spaces: Mapping[AxisSet, float]) -> Iterator[
     if 2 ** len(member.whole) > len(spaces):
         return (space for space in spaces if member.contrasts <= space <= member.axes)
     return (space for part in subsets(member.whole) if (space := part | member.contrasts) in spaces)
-
-
-def fitted(table: Array, margins: Sequence[Array]) -> Array:
-    """A table without negative counts, near this one, whose sums by each column are these.
-
-    Examples
-    --------
-    >>> fitted(np.array([[5.0, -1.0], [2.0, 4.0]]), [np.array([4.0, 6.0]), np.array([6.0, 4.0])]).round(1)
-    array([[4., 0.],
-           [2., 4.]])
-    """
-    total = float(margins[0].sum())
-    table = on_simplex(table, total) + LEAST * total / table.size
-    for _ in range(ROUNDS):
-        farthest = 0.0
-        for axis, margin in enumerate(margins):
-            factors = margin / table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
-            table = table * factors.reshape([-1 if other == axis else 1 for other in range(table.ndim)])
-            farthest = max(farthest, float(np.abs(factors - 1).max()))
-        if farthest < CLOSE:
-            break
-    return table
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,20 @@ class TableLayout:
         return Exponential(share if self.pure else math.sqrt(8 * share))
 
 
+def total_of(ones: Sequence[Array], size: float | None) -> float:
+    """The number of records: where it is secret, by the noisy sums of all columns, those of few cells first.
+
+    Examples
+    --------
+    >>> total_of([np.array([6.0, 4.0]), np.array([8.0, 1.0, 3.0, 4.0])], None)
+    12.0
+    """
+    if size is not None:
+        return max(float(size), 1.0)
+    weights = np.array([1 / len(own) for own in ones])
+    return float(np.clip(weights @ [own.sum() for own in ones] / weights.sum(), 1.0, MOST_ROWS))
+
+
 class SynthesisModel(ABC):
     """A distribution of records, made from noisy counts."""
 
@@ -218,12 +232,8 @@ class TableAsker:
         return found
 
     def total(self, ones: Sequence[Array]) -> float:
-        """The number of records: where it is secret, by the sums of all columns, those of few cells first."""
-        known = self.of.data.public_size
-        if known is not None:
-            return max(float(known), 1.0)
-        weights = np.array([1 / len(own) for own in ones])
-        return float(np.clip(weights @ [own.sum() for own in ones] / weights.sum(), 1.0, MOST_ROWS))
+        """The number of records, public or noisy."""
+        return total_of(ones, self.of.data.public_size)
 
     def _question(self, sets: Sequence[AxisPlaces]) -> BoundedSum:
         return coded_tables_of(self.of.schema, self.codes.columns, self.codes.edges, tuple(sets), self.norm)

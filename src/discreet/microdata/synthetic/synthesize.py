@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.checks import check_named, check_positive, check_seed, check_whole
+from discreet.core.checks import check_one_of, check_positive, check_seed, check_whole
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted, SchemaError
 from discreet.microdata.synthetic.adaptive_method import AdaptiveMethod
@@ -128,7 +128,7 @@ def synthesize(
     subject = records.opened() if columns is None else records.columns(columns)
     names = _columns(subject.data.schema) if columns is None else tuple(columns)
     of = ColumnsOf(subject.data, subject.data.schema.values(names), budget=subject.budget, key=subject.key)
-    check_named(TITLE, "method", method, tuple(METHODS))
+    check_one_of(TITLE, "method", method, tuple(METHODS))
     check_whole(TITLE, "bins", bins, least=2, most=2**8)
     check_seed(TITLE, random_state)
     for number in (rows, of.data.public_size):

@@ -67,15 +67,15 @@ class TreeMethod(SynthesisMethod):
     def made(self, asker: TableAsker, mechanisms: Sequence[Any]) -> TreeModel:
         singles: list[AxisPlaces] = [(place,) for place in range(len(self.layout.columns))]
         ones, one = asker.counts(singles, mechanisms[0]), asker.stddev(singles, mechanisms[0])
-        total = asker.total(ones)
+        total, size = asker.total(ones), asker.of.data.public_size
         expected = Independence.of(ones, total)
         chosen = self._edges(asker, expected, mechanisms) if self.chooses else self.layout.pairs
         if not chosen:
-            return TreeModel(asker.codes, tuple(ones), {}, one, 1.0, total)
+            return TreeModel(asker.codes, tuple(ones), {}, one, 1.0, total, size)
         pairs, two = asker.counts(chosen, mechanisms[-1]), asker.stddev(chosen, mechanisms[-1])
         first: dict[AxisPlaces, float] = dict.fromkeys(self.layout.together, FIRST)
         kept = expected.farthest(dict(zip(chosen, pairs, strict=True)), two, first)
-        return TreeModel(asker.codes, tuple(ones), kept, one, two, total)
+        return TreeModel(asker.codes, tuple(ones), kept, one, two, total, size)
 
     def _edges(self, asker: TableAsker, expected: Independence, mechanisms: Sequence[Any]) -> Sequence[AxisPlaces]:
         """The pairs whose tables are counted: a spanning tree of those that are farthest from independence."""

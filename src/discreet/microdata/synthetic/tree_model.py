@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.grid import Array, Steps
-from discreet.microdata.synthetic.synthesis import SynthesisModel
+from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 Edge = tuple[int, int]
-ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to both of its margins, and when that is done
+ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
 CLEAR = 3.0  # deviations that tell missing values from none
 MOST_NOISE = 2.0**36  # that is taken off a distance: where there is more, choices are made by chance anyway
 LEAST = 1e-9  # of a share, so that no conditional share is undefined
@@ -107,6 +107,8 @@ class TreeModel(SynthesisModel):
         The deviation of the noise of either.
     total : float
         The number of records, public or noisy.
+    size : float, optional
+        The number of records, where it is public.
     """
 
     codes: TableCodes
@@ -115,6 +117,7 @@ class TreeModel(SynthesisModel):
     one: float
     two: float
     total: float
+    size: float | None = None
 
     @cached_property
     def margins(self) -> tuple[Array, ...]:
@@ -157,14 +160,14 @@ class TreeModel(SynthesisModel):
     def again(self, generator: np.random.Generator) -> TreeModel:
         ones = tuple(own + generator.normal(0, self.one, own.shape) for own in self.margins)
         pairs = {edge: table + generator.normal(0, self.two, table.shape) for edge, table in self.tables.items()}
-        return dataclasses.replace(self, ones=ones, pairs=pairs)
+        return dataclasses.replace(self, ones=ones, pairs=pairs, total=total_of(ones, self.size))
 
     def to_notes(self) -> dict[str, Any]:
         return {
             "ones": list(self.ones),
             "pairs": [list(edge) for edge in self.pairs],
             "tables": list(self.pairs.values()),
-            "noise": [self.one, self.two, self.total],
+            "noise": [self.one, self.two, self.total, self.size],
         }
 
     @classmethod
@@ -248,14 +251,28 @@ def _fitted(table: Array, first: Array, second: Array) -> Array:
 
 
 def _agreeing(table: Array, first: Array, second: Array) -> Array:
-    total = float(first.sum())
     table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
     table = table + ((second - table.sum(axis=0)) / table.shape[0])[None, :]
+    return fitted(table, [first, second])
+
+
+def fitted(table: Array, margins: Sequence[Array]) -> Array:
+    """A table without negative counts, near this one, whose sums by each column are these.
+
+    Examples
+    --------
+    >>> fitted(np.array([[5.0, -1.0], [2.0, 4.0]]), [np.array([4.0, 6.0]), np.array([6.0, 4.0])]).round(1)
+    array([[4., 0.],
+           [2., 4.]])
+    """
+    total = float(margins[0].sum())
     table = on_simplex(table, total) + LEAST * total / table.size
     for _ in range(ROUNDS):
-        table = table * (first / table.sum(axis=1))[:, None]
-        factors = second / table.sum(axis=0)
-        table = table * factors[None, :]
-        if np.abs(factors - 1).max() < CLOSE:
+        farthest = 0.0
+        for axis, margin in enumerate(margins):
+            factors = margin / table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
+            table = table * factors.reshape([-1 if other == axis else 1 for other in range(table.ndim)])
+            farthest = max(farthest, float(np.abs(factors - 1).max()))
+        if farthest < CLOSE:
             break
     return table

@@ -73,8 +73,6 @@ class CommonColumns:
         if not names:
             raise ParameterError(ASKED, "the table and the data have no column in common", _why(skipped))
         records = table.records[:, [list(table.schema.columns).index(name) for name in names]]
-        for name, own in zip(names, records.T, strict=True):
-            _check_values(name, schema.columns[name], own[~np.isnan(own)])
         edges = [cell_edges(schema.columns[name], own, bins) for name, own in zip(names, records.T, strict=True)]
         return cls(schema, records, TableCodes.of(schema, names, edges), skipped)
 
@@ -146,17 +144,6 @@ def check_published(table: Any) -> None:
     if not isinstance(table, PublishedTable):
         obstacle = "no table is given" if table is None else f"the table is a {type(table).__name__}"
         raise ParameterError(ASKED, obstacle, "Give a PublishedTable, such as `synthesize` releases.")
-
-
-def _check_values(name: str, column: Column, values: Array) -> None:
-    """Refuse released records that are none of their schema."""
-    if isinstance(column, Category):
-        fine = (values >= 0) & (values < len(column.values)) & (values == np.rint(values))
-    else:
-        fine = np.isfinite(values)
-    if not fine.all():
-        obstacle = f"the table has a value of {name} that is not in its schema"
-        raise ParameterError(ASKED, obstacle, "Give the table as it was released.")
 
 
 def _obstacle(name: str, table: Schema, data: Schema) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.checks import check_seed, instead_of
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.checks import check_seed, instead_of, names_of
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
@@ -20,6 +20,7 @@ from discreet.mechanisms.microdata.table_comparison import TableComparison
 from discreet.microdata.own_records import OwnRecords
 from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.utility.common_columns import ASKED, BINS, CommonColumns, check_published
+from discreet.microdata.waived_table import check_waiver
 from discreet.questions.question import AllRecords
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import draw_bars, drawn_on
@@ -247,7 +248,7 @@ def _targets(common: CommonColumns, target: str | Sequence[str] | None) -> tuple
     every = tuple(name for name in common.columns if isinstance(common.schema.columns[name], Category))
     if target is None:
         return every[:MOST_TARGETS]
-    names = (target,) if isinstance(target, str) else tuple(target)
+    names = names_of(target)
     for name in names:
         if name not in every:
             obstacle = f"the target {name!r:.80} is no category that both have"
@@ -271,9 +272,7 @@ def _waived(
     """Of private data, by their owner's waiver."""
     data.check_curated(TITLE)
     comparison = _comparison(common, targets)
-    if waiver is None or not waiver.strip():
-        remedy = "Use evaluate_table, which keeps a promise; or give waiver= the owner's reason, which goes on record."
-        raise NotPermitted(TITLE, f"it keeps no promise ({comparison.event.reason})", remedy)
+    check_waiver(TITLE, waiver, comparison.event, "evaluate_table")
     plan: Any = comparison
     with data.permit(comparison.event, TITLE, key=key, waiver=waiver) as permit:
         figures = permit.artefact(

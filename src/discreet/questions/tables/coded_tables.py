@@ -71,10 +71,11 @@ class TableCodes:
         return [np.array(own) for own in self.edges]
 
     def places(self, records: Array) -> Codes:
-        """The cell of each value, of records with all columns."""
+        """The cell of each value, of records with all columns; a place that a category has not is a missing value."""
         found = np.empty(records.shape, dtype=np.intp, order="F")
         for place, (edges, size) in enumerate(zip(self._edges, self.sizes, strict=True)):
-            values, missing = records[:, place], np.isnan(records[:, place])
+            values = records[:, place]
+            missing = np.isnan(values) if len(edges) else ~((values >= 0) & (values < size - 1))
             there = np.where(missing, 0.0, values)
             cells = place_among(edges, there) if len(edges) else there.astype(np.intp)
             found[:, place] = np.where(missing, size - 1, cells)
@@ -95,8 +96,10 @@ class TableCodes:
         return math.prod(self.sizes[axis] for axis in axes)
 
     def codes(self, places: Codes, axes: AxisPlaces) -> Codes:
-        """The cell of each record in the table of some columns."""
-        found = places[:, axes[0]] if axes else np.zeros(len(places), dtype=np.intp)
+        """The cell of each record in the table of some columns; of none, the one cell that there is."""
+        if not axes:
+            return np.zeros(len(places), dtype=np.intp)
+        found = places[:, axes[0]]
         for axis in axes[1:]:
             found = found * self.sizes[axis] + places[:, axis]
         return found

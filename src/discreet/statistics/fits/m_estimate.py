@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from discreet.core.checks import names_of
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.tables.domain import Bins
@@ -203,7 +204,7 @@ def m_estimate_of(
     """
     check_confidence("M-estimate", confidence)
     if columns is not None:
-        table = table.marginal((columns,) if isinstance(columns, str) else tuple(columns))
+        table = table.marginal(names_of(columns))
     if len(table.columns) > MOST_COLUMNS:
         obstacle = f"the table has {len(table.columns)} columns"
         raise ParameterError("M-estimate", obstacle, f"Name {MOST_COLUMNS} at most.", "The table is as it was.")

@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.checks import check_whole
+from discreet.core.checks import check_whole, names_of
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
@@ -231,7 +231,7 @@ def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None)
     features = data.schema.features
     explained = target if target is not None else (features or ("nothing",))[-1]
     asked = [name for name in features if name != explained] if columns is None else columns
-    explaining = (asked,) if isinstance(asked, str) else tuple(asked)
+    explaining = names_of(asked)
     if not explaining or len({*explaining, explained}) != len(explaining) + 1 or len(explaining) > COLUMNS:
         obstacle = f"the columns that explain it are {', '.join(map(str, explaining)) or 'none'}"
         remedy = f"Name 1 to {COLUMNS} other numeric columns, each once."

@@ -11,6 +11,7 @@ from typing import Unpack
 
 import numpy as np
 
+from discreet.core.checks import names_of
 from discreet.core.errors import ParameterError
 from discreet.questions.tables.domain import BINS, Bins, Domain
 from discreet.questions.tables.residuals import MarginalResiduals
@@ -57,7 +58,7 @@ class Marginals(Tabular):
         columns : sequence of str
             Public. All or some of the columns of a marginal that was asked for; none for the number of records.
         """
-        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        names = names_of(columns)
         if len(set(names)) != len(names) or not any(set(names) <= set(one) for one in self.wanted):
             raise ParameterError(
                 "marginal",
