@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.audit import audited as searching
 from discreet.audit.audited import audited
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, GaussianLoss, PureLoss
@@ -104,7 +103,7 @@ def test_outputs_of_the_search_are_not_used_again(monkeypatch: pytest.MonkeyPatc
         seeds.append(seed)
         return fresh(seed)
 
-    monkeypatch.setattr(searching.np.random, "default_rng", noted)
+    monkeypatch.setattr(np.random, "default_rng", noted)
     audited(counted(1.0), claim=1.0, runs=1000, random_state=9)
     assert seeds == [[9, 0], [9, 1]]
 

@@ -8,14 +8,19 @@ AUDITED = "audit/test_audited.py"
 
 MUTANTS = [
     *of(
-        "audit/audited",
+        "audit/function_audit",
         ("rng = np.random.default_rng([self.seed, 1])", "rng = search.rng"),
         ("sure = 1 - (1 - self.confidence) / PARTS", "sure = self.confidence"),
         ("if len(pairs) == 1:", "if pairs:"),
         ("pairs += varied", "pass"),
         ("if self.looks_at_bits(here):\n            bits", "if False:\n            bits"),
-        ("return all(hasattr(function, part)", "return any(hasattr(function, part)"),
         ('values.dtype.kind == "f" and self.function.grid is None', 'values.dtype.kind == "f"'),
+        tests=AUDITED,
+    ),
+    *of(
+        "audit/audited",
+        ("return neighbors is not None and", "return neighbors is None or"),
+        ("verdict = judged(claimed(claim, delta)", "verdict = judged(mechanism.event"),
     ),
     *of(
         "audit/audited_function",

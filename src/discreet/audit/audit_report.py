@@ -13,7 +13,7 @@ from discreet.audit.trial import Finding, Verdict
 from discreet.audit.witness import Witness
 from discreet.core.events import Event, written
 from discreet.display.notebook import carded, facts, grid, safe
-from discreet.display.plain import shortened
+from discreet.display.plain import plain, shortened
 from discreet.releases.release import finite
 
 LONG = 400  # letters of a data set in a text
@@ -220,7 +220,8 @@ class AuditReport:
         return PAGE.format(title=f"Audit of {safe(self.name)}", body=self._repr_html_())
 
     def __str__(self) -> str:
-        return "\n".join([self.title, *(f"  {name}: {text}" for name, text in self.lines().items())])
+        lines = [self.title, *(f"  {name}: {text}" for name, text in self.lines().items())]
+        return "\n".join(map(plain, lines))
 
     def _repr_html_(self) -> str:
         head = ("part", "measure", "claimed, at most", "shown, at least", "by")
