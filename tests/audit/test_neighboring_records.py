@@ -41,6 +41,8 @@ def test_opposed_aligned_and_single_columns_are_among_the_proposals() -> None:
     zeros, ones = (0,) * 5, (1,) * 5
     assert {(zeros, ones), ((0, 0, 0, 0, 1), (1, 1, 1, 1, 0)), ((0, 1, 0, 1, 0), (1, 0, 1, 0, 1))} <= changes
     assert (zeros, (1, 0, 0, 0, 0)) in changes
+    added = proposed(Corners.of((0.0, 3.0)), Neighbors.ADD_REMOVE, 0)
+    assert sorted(float(one.other) for one in added) == [0.0, 1.5, 3.0]
 
 
 def test_given_data_sets_without_records_have_the_columns_of_the_other() -> None:

@@ -12,6 +12,7 @@ MUTANTS = [
         ("rng = np.random.default_rng([self.seed, 1])", "rng = search.rng"),
         ("sure = 1 - (1 - self.confidence) / PARTS", "sure = self.confidence"),
         ("if len(pairs) == 1:", "if pairs:"),
+        ("if any(block.fell_back for side in drawn for block in side):", "if False:"),
         ("pairs += varied", "pass"),
         ("if self.looks_at_bits(here):\n            bits", "if False:\n            bits"),
         ('values.dtype.kind == "f" and self.function.grid is None', 'values.dtype.kind == "f"'),
@@ -29,14 +30,13 @@ MUTANTS = [
         ("spread[~raised] = values", "spread[:] = 0.0"),
         ("return math.nan if value is None else value", "return 0.0 if value is None else value"),
         ("or len(values) != runs", "or False"),
-        tests=AUDITED,
+        tests=f"audit/test_audited_function.py {AUDITED}",
     ),
     *of(
         "audit/neighboring_records",
         ("for row in (*rows, corners.middle))", "for row in rows)"),
         ("else np.empty((0, *other.shape[1:]), dtype=other.dtype)", "else records"),
         ("rows == self.upper, self.lower, self.upper", "rows == self.upper, self.upper, self.lower"),
-        tests=AUDITED,
     ),
     *of(
         "audit/exact_loss",

@@ -20,7 +20,8 @@ from discreet.core.events import ApproximateLoss, Event, PureLoss
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 
-RUNS, FEWEST = 100_000, 200
+RUNS, FEWEST, MOST = 100_000, 200, 10**8
+LARGEST = 10**4  # records of a data set that is proposed
 
 
 def audited(
@@ -94,8 +95,8 @@ def audited(
     >>> report.refuted, 0.5 < report.epsilon <= 1.0
     (True, True)
     """
-    check_whole(ASKED, "runs", runs, FEWEST)
-    check_whole(ASKED, "size", size, 0, 10**6)
+    check_whole(ASKED, "runs", runs, FEWEST, MOST)
+    check_whole(ASKED, "size", size, 0, LARGEST)
     check_seed(ASKED, random_state)
     if not (is_number(confidence) and 0.5 <= confidence < 1):
         raise ParameterError(ASKED, f"confidence is {shown(confidence)}", "Give a confidence in [0.5, 1).")
@@ -116,6 +117,8 @@ def claimed(claim: Event | float | None, delta: float) -> Event:
     """The event of a claim that may be a number."""
     if isinstance(claim, Event):
         return claim
+    if not is_number(delta):
+        raise ParameterError(ASKED, f"delta is {shown(delta)}", "Give a delta in [0, 1).", parameter="delta")
     if not is_number(claim):
         remedy = "Give `claim=`: an epsilon, or an event such as GaussianLoss(1.0)."
         raise ParameterError(ASKED, f"the claim is {shown(claim)}", remedy, parameter="claim")

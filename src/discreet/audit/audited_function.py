@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,14 @@ RUNS, RNG = "runs", ("rng", "generator", "random_state")
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a function returned on one data set, run by run; nan where it raised."""
+    """What a function returned on one data set, run by run; nan where it raised.
+
+    It fell back if many runs at once raised, so that they were made one by one.
+    """
 
     values: Values = field(repr=False)
     raised: Values = field(repr=False)
+    fell_back: bool = False
 
     def __len__(self) -> int:
         return len(self.raised)
@@ -77,11 +81,11 @@ class AuditedFunction:
     def outputs(self, records: Values, runs: int, rng: np.random.Generator) -> Outputs:
         """Independent outputs: as many as runs, or fewer where many at once raise."""
         if not self.batched:
-            return self._singly(records, runs, rng)
+            return self.one_by_one(records, runs, rng)
         try:
             values = self._call(records, rng, runs)
-        except Exception:
-            return self._singly(records, min(runs, SINGLY), rng)
+        except (Exception, SystemExit):
+            return replace(self.one_by_one(records, min(runs, SINGLY), rng), fell_back=True)
         values = self._numbers(values)
         if values.ndim == 0 or len(values) != runs:
             obstacle = f"asked for {runs} runs, the function returned outputs of shape {values.shape}"
@@ -93,12 +97,13 @@ class AuditedFunction:
         given = {} if self.rng is None else {self.rng: rng}
         return self.function(records.copy(), **given, **({} if runs is None else {RUNS: runs}))
 
-    def _singly(self, records: Values, runs: int, rng: np.random.Generator) -> Outputs:
+    def one_by_one(self, records: Values, runs: int, rng: np.random.Generator) -> Outputs:
+        """The same in as many calls, of which some may raise."""
         found, raised, many = [], np.zeros(runs, dtype=bool), 1 if self.batched else None
         for run in range(runs):
             try:
                 found.append(self._call(records, rng, many))
-            except Exception:
+            except (Exception, SystemExit):
                 raised[run] = True
         if not found:
             return Outputs(np.full(runs, np.nan), raised)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.audit_report import AuditFinding, AuditReport, of_verdict
-from discreet.audit.audited_function import AuditedFunction, Outputs, aligned
+from discreet.audit.audited_function import SINGLY, AuditedFunction, Outputs, aligned
 from discreet.audit.exact_loss import ExactLoss
 from discreet.audit.last_bits import last_bits
 from discreet.audit.neighboring_records import ASKED, Corners, NeighboringRecords, Proposal
@@ -21,7 +21,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.held import unheld
 
-PARTS = 3  # values, last bits, raising: they share the risk
+PARTS = 6  # values, last bits and raising, of runs many at once and, if need be, one by one: they share the risk
 FIRST, SECOND = 50, 10  # a round of the search has this part of the runs
 FEW = 400  # outputs of a round, at least
 KEPT, VARIATIONS, FINAL = 4, 4, 4  # pairs that are varied, how often each, and pairs of the second round
@@ -108,16 +108,33 @@ class FunctionAudit:
     def _by_turns(
         self, pair: NeighboringRecords, rng: np.random.Generator
     ) -> tuple[tuple[Outputs, Outputs], str | None]:
-        """Outputs on both data sets, drawn by turns, and a warning where times differ."""
-        drawn: tuple[list[Outputs], list[Outputs]] = ([], [])
-        spent: tuple[list[float], list[float]] = ([], [])
-        for runs in np.diff(np.linspace(0, self.runs, BLOCKS + 1).astype(int)).tolist():
-            for side, records in enumerate((pair.first, pair.second)):
-                start = time.perf_counter()
-                drawn[side].append(self.function.outputs(records, runs, rng))
-                spent[side].append((time.perf_counter() - start) / len(drawn[side][-1]))
-        first, second = _joined(drawn[0]), _joined(drawn[1])
+        """Outputs on both data sets, drawn by turns, and a warning where times differ.
+
+        Where many runs at once raised, those that did not are no fair sample: all are made again, one by one.
+        """
+        blocks = np.diff(np.linspace(0, self.runs, BLOCKS + 1).astype(int)).tolist()
+        drawn, spent = _drawn(self.function.outputs, pair, blocks, rng)
+        if any(block.fell_back for side in drawn for block in side):
+            drawn, _ = _drawn(self.function.one_by_one, pair, [min(runs, SINGLY) for runs in blocks], rng)
+        first, second = (_joined(side) for side in drawn)
         return (first, second), None if first.raised.any() or second.raised.any() else slower(*spent)
+
+
+def _drawn(
+    draw: Callable[[Values, int, np.random.Generator], Outputs],
+    pair: NeighboringRecords,
+    blocks: Sequence[int],
+    rng: np.random.Generator,
+) -> tuple[tuple[list[Outputs], list[Outputs]], tuple[list[float], list[float]]]:
+    """Blocks of outputs on each data set, and the seconds of a run in each."""
+    drawn: tuple[list[Outputs], list[Outputs]] = ([], [])
+    spent: tuple[list[float], list[float]] = ([], [])
+    for runs in blocks:
+        for side, records in enumerate((pair.first, pair.second)):
+            start = time.perf_counter()
+            drawn[side].append(draw(records, runs, rng))
+            spent[side].append((time.perf_counter() - start) / runs)
+    return drawn, spent
 
 
 def _exact(stated: Callable[[Values], Any], pair: NeighboringRecords) -> ExactLoss:
