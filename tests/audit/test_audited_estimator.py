@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def test_an_estimator_that_ignores_its_records_is_not_refuted() -> None:
     assert report.holds
     assert "guesses were right" in str(report)
     assert "no proof" in str(report)
+    arrays = audited(DummyClassifier(), claim=0.1, bounds=(np.zeros(2), np.ones(2)), random_state=1)
+    assert json.loads(arrays.to_json())["options"]["bounds"] == [[0.0, 0.0], [1.0, 1.0]]
 
 
 def test_what_cannot_be_scored_or_fitted_is_refused_with_what_would_work() -> None:

@@ -100,7 +100,7 @@ def audited(
     check_seed(ASKED, random_state)
     if not (is_number(confidence) and 0.5 <= confidence < 1):
         raise ParameterError(ASKED, f"confidence is {shown(confidence)}", "Give a confidence in [0.5, 1).")
-    started = time.perf_counter()
+    confidence, started = float(confidence), time.perf_counter()
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if random_state is None else int(random_state)
     if _is_mechanism(function):
         return _of_mechanism(function, claim, delta, int(runs), confidence, seed, started)

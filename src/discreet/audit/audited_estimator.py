@@ -81,7 +81,8 @@ def audited_estimator(
     shown = one_run(claim, (score or _score)(fitted, X, y), coins, confidence=confidence)
     told = f"{shown.right} of {shown.guesses} guesses were right, of {shown.candidates} canaries."
     finding = AuditFinding("guesses", f"epsilon at delta {shown.delta:.3g}", shown.claimed, shown.epsilon, told)
-    options = {"bounds": bounds, "confidence": confidence, "random_state": seed}
+    limits = (corners.lower.tolist(), corners.upper.tolist())
+    options = {"bounds": limits, "confidence": confidence, "random_state": seed}
     name, seconds = type(estimator).__name__, time.perf_counter() - started
     return AuditReport(name, claim, (finding,), confidence, 1, 1, seconds, options)
 

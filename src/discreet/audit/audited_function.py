@@ -66,6 +66,7 @@ class AuditedFunction:
             )
         if grid is not None:
             check_positive(ASKED, "grid", grid, least=2.0**-60)
+            grid = float(grid)
         try:
             rest = list(inspect.signature(function).parameters.values())[1:]
         except (TypeError, ValueError):
