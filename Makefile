@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -152,7 +152,11 @@ bench-sequential: $(VENV)/.start
 bench-graphs: $(VENV)/bench/.ready
 	OMP_NUM_THREADS=1 $(VENV)/bench/bin/python -m benchmarks.graphs $(SECTIONS)
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release
+# SECTIONS= names some of the sections of benchmarks/attacks.py.
+bench-attacks: $(VENV)/.start
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks $(SECTIONS)
+
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks
 
 # The manual draws and lists what every room offers: an environment of its own shows that the extra `docs` is enough.
 $(VENV)/docs/.ready: pyproject.toml constraints.txt | $(BIN)/python

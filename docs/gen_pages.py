@@ -124,6 +124,8 @@ MORE = {
         "query.schema_file.read_schema",
     ],
     "Audits": [
+        "audit.audit_report.AuditReport",
+        "audit.audited_estimator.audited_estimator",
         "audit.trial.trial",
         "audit.trial.judged",
         "audit.trial.Verdict",

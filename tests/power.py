@@ -94,7 +94,7 @@ def refutes_less(found: trial.Verdict) -> bool:
     claim = weaker(found.claim)
     if claim is None:
         return any(LESS * one.shown > one.claimed for one in found.findings)
-    allowed = trial._allowed(claim)
+    allowed = trial.allowed_epsilons(claim)
     return not all(one.stands for one in (*trial._epsilons(found.bound, allowed), *trial._mus(found.bound, claim)))
 
 

@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 MEANT = {
+    "audit": "audited",
     "average": "mean",
     "avg": "mean",
     "quantiles": "quantile",

@@ -1,6 +1,7 @@
 from . import accounting as accounting
 from . import learners as learners
 from . import mechanisms as mechanisms
+from .audit.audited import audited as audited
 from .core.budget import Budget as Budget
 from .core.neighbors import Neighbors as Neighbors
 from .core.neighbors import Unit as Unit

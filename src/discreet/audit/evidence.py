@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from discreet.audit.ratio import Ratio, Score, Values, scores, spread
+from discreet.audit.ratio import Ratio, Score, Teacher, Values, scores, spread
 from discreet.audit.witness import Count, Witness, at_least, at_most
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
@@ -121,13 +121,16 @@ class Parts:
 
 
 def witnesses(
-    first: ArrayLike, second: ArrayLike, *, deltas: Sequence[float], confidence: float
+    first: ArrayLike, second: ArrayLike, *, deltas: Sequence[float], confidence: float, teach: Teacher = scores
 ) -> tuple[Witness, ...]:
-    """Events chosen for epsilon at each delta and for mu, with bounds that hold all at once with this confidence."""
+    """Events chosen for epsilon at each delta and for mu, with bounds that hold all at once with this confidence.
+
+    The events are among those that the scores of `teach` order.
+    """
     outputs, others = _numbers(first), _numbers(second)
     _check(outputs, others, deltas, confidence)
     here, there = Parts.of(outputs), Parts.of(others)
-    known = scores(here.fit, there.fit)
+    known = teach(here.fit, there.fit)
     risk = 1 - confidence
     rules = promising(known, here.choose, there.choose, deltas, risk / (2 + 4 * len(deltas)))
     return _counted(rules, known, here.count, there.count, risk / (2 * len(rules)))

@@ -17,7 +17,9 @@ DISTINCT = 256  # different values, at most, that get a cell each
 CELLS = 128  # cells of equal mass otherwise, at most, and finer ones at both ends
 CROWD = 16  # no cell with fewer outputs than this
 SHOWN = 4  # stretches of the line that a description spells out
+MANY = 4  # scores that only rows of many different numbers have
 Score = Callable[[Values], Array]
+Teacher = Callable[[Values, Values], dict[str, Score]]
 HUGE = 1e30  # larger coordinates count as this one where whole rows are looked at, so that nothing overflows
 
 
@@ -95,6 +97,12 @@ def spread(values: Values, cells: int, crowd: int) -> Values:
 
 def scores(first: Values, second: Values) -> dict[str, Score]:
     """Scores by name, for numbers or for rows."""
+    quick = quick_scores(first, second)
+    return quick if len(quick) < MANY else {**quick, "probability by trees": _trees(first, second)}
+
+
+def quick_scores(first: Values, second: Values) -> dict[str, Score]:
+    """The same without trees, which take most of the time."""
     if first.ndim == 1:
         return _of_numbers(first, second)
     known = np.unique(_whole(np.concatenate([first, second])))
@@ -128,7 +136,7 @@ def _of_listed(known: Values, first: Values, second: Values) -> dict[str, Score]
 
 
 def _of_rows(first: Values, second: Values) -> dict[str, Score]:
-    """One coordinate, coordinates taken for independent, two weighted sums, and trees for what they do together."""
+    """One coordinate, coordinates taken for independent, and two weighted sums."""
     ratios = [Ratio.learnt(first[:, j], second[:, j]) for j in range(first.shape[1])]
     apart = [ratio(first[:, j]).mean() - ratio(second[:, j]).mean() for j, ratio in enumerate(ratios)]
     best = int(np.argmax(apart))
@@ -137,7 +145,6 @@ def _of_rows(first: Values, second: Values) -> dict[str, Score]:
         "likelihood ratio of independent coordinates": lambda rows: _added(ratios, rows),
         "likelihood ratio of the sum": _weighted(np.ones(first.shape[1]), first, second),
         "likelihood ratio of a linear function": _weighted(_direction(first, second), first, second),
-        "probability by trees": _trees(first, second),
     }
 
 

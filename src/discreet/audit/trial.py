@@ -15,7 +15,7 @@ from discreet.accounting import accountant
 from discreet.accounting.terms import Term, terms
 from discreet.audit.evidence import witnesses
 from discreet.audit.lower_bound import CONFIDENCE, LowerBound
-from discreet.audit.ratio import Values
+from discreet.audit.ratio import Teacher, Values, scores
 from discreet.audit.witness import Witness
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
@@ -95,7 +95,9 @@ class Verdict:
         return carded(grid(str(self).splitlines()[0], head, rows))
 
 
-def judged(claim: Event, first: ArrayLike, second: ArrayLike, *, confidence: float = CONFIDENCE) -> Verdict:
+def judged(
+    claim: Event, first: ArrayLike, second: ArrayLike, *, confidence: float = CONFIDENCE, teach: Teacher = scores
+) -> Verdict:
     """Hold outputs on two neighboring data sets against a claim.
 
     The claim is tested at several deltas at once, and, if it is Gaussian, by its mu.
@@ -108,6 +110,8 @@ def judged(claim: Event, first: ArrayLike, second: ArrayLike, *, confidence: flo
         Independent outputs on one data set, and on its neighbor; see `lower_bound`.
     confidence : float
         One minus the risk that a true claim is refuted.
+    teach : Teacher
+        Learns, from a part of the outputs, the scores whose levels are the events.
 
     Guarantee
     ---------
@@ -121,8 +125,8 @@ def judged(claim: Event, first: ArrayLike, second: ArrayLike, *, confidence: flo
     >>> judged(PureLoss(np.log(3)), *coins).holds, judged(PureLoss(0.9), *coins).holds
     (True, False)
     """
-    allowed = _allowed(claim)
-    found = witnesses(first, second, deltas=list(allowed), confidence=confidence)
+    allowed = allowed_epsilons(claim)
+    found = witnesses(first, second, deltas=list(allowed), confidence=confidence, teach=teach)
     bound = LowerBound(next(iter(allowed)), confidence, found)
     return Verdict(claim, (*_epsilons(bound, allowed), *_mus(bound, claim)), bound)
 
@@ -132,7 +136,7 @@ def _short(claim: Event) -> str:
 
 
 @lru_cache(32)
-def _allowed(claim: Event) -> dict[float, float]:
+def allowed_epsilons(claim: Event) -> dict[float, float]:
     """The epsilon that the claim allows at each delta where it allows a finite one."""
     if isinstance(claim, PureLoss):
         return {0.0: claim.epsilon}

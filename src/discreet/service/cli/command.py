@@ -20,10 +20,10 @@ from discreet.service.cli.rappor_arguments import add_rappor
 from discreet.service.cli.saying import Unwritten
 from discreet.service.cli.table_arguments import add_anonymize, add_check, add_form, add_synthesize
 
-DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, INTERRUPTED = 0, 2, 3, 4, 5, 6, 130
+DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, REFUTED, INTERRUPTED = 0, 2, 3, 4, 5, 6, 7, 130
 CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
 is not one of its; 5 not permitted, as to strangers and to analysts whose account has expired; 6 the answer could not be
-written, and how to have it is said; 130 interrupted"""
+written, and how to have it is said; 7 an audit refuted the claim; 130 interrupted"""
 
 
 class Once(argparse.Action):
@@ -102,6 +102,7 @@ def parser() -> Parser:
     add_synthesize(commands)
     add_anonymize(commands)
     add_check(commands)
+    _add_audit(commands)
     _add_schema(commands)
     add_ledger(commands, Parser)
     add_receipt(commands, Parser)
@@ -168,6 +169,29 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
     _add_json(ask)
     ask.set_defaults(run=later("ask_command", "ask"))
+
+
+def _add_audit(commands: argparse._SubParsersAction[Parser]) -> None:
+    audit = commands.add_parser(
+        "audit",
+        help="try to refute what a mechanism of your own is said to cost",
+        description="Runs a function of your own on neighboring data sets that it makes up. The module is imported from"
+        " the current folder or the installed packages, and so its code is run: name none that you do not trust.",
+    )
+    audit.add_argument("function", metavar="MODULE:FUNCTION", help="such as my_module:mechanism(records, runs, rng)")
+    audit.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it is said to cost")
+    audit.add_argument("--delta", type=float, default=0.0, metavar="D", help="that goes with it (default: 0)")
+    audit.add_argument("--neighbors", default="add_remove", metavar="R", help="add_remove (default) or replace")
+    audit.add_argument("--lower", type=float, nargs="+", metavar="L", help="of each column (default: 0)")
+    audit.add_argument("--upper", type=float, nargs="+", metavar="U", help="of each column (default: 1)")
+    audit.add_argument("--whole", action="store_true", help="records are whole numbers")
+    audit.add_argument("--size", type=int, default=8, metavar="N", help="about how many records (default: 8)")
+    audit.add_argument("--runs", type=int, default=100_000, metavar="N", help="on each data set (default: 100000)")
+    audit.add_argument("--grid", type=float, metavar="G", help="round outputs to its multiples; else last bits count")
+    audit.add_argument("--seed", type=int, metavar="S", help="of the generator, to draw the same again")
+    audit.add_argument("--out", metavar="audit.html", help="write a web page, too")
+    _add_json(audit)
+    audit.set_defaults(run=later("audit_command", "audit"))
 
 
 def _add_json(command: Parser) -> None:
