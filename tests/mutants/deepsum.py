@@ -91,7 +91,7 @@ MUTANTS = [
         "deep/forms/blocks",
         ("sum(others, first.double())", "sum(others, first.bfloat16())"),
         ("sum(rest, first.double())", "sum(rest, first.bfloat16())"),
-        ("dtype=torch.float64)\n    for left", "dtype=torch.float16)\n    for left"),
+        ("total.double().add_(found)", "total.bfloat16().add_(found)"),
         tests=ROUNDING,
     ),
     *of("deep/clipping/clip_quantile", ("max(first / SPAN, SHORTEST)", "first / SPAN")),
