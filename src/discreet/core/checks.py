@@ -10,8 +10,6 @@ from enum import Enum
 from numbers import Integral, Number, Real
 from typing import TypeGuard
 
-import numpy as np
-
 from discreet.core.errors import ParameterError
 
 EXACT = 2**53  # whole numbers up to here are floats
@@ -40,7 +38,8 @@ def is_single(value: object) -> bool:
     >>> is_single(3), is_single("a"), is_single(None), is_single([3]), is_single({"age": 31})
     (True, True, True, False, False)
     """
-    return value is None or isinstance(value, str | bytes | Number | np.generic | date | timedelta | Enum | type)
+    scalar = type(value).__module__ == "numpy" and not hasattr(value, "__len__")
+    return value is None or scalar or isinstance(value, str | bytes | Number | date | timedelta | Enum | type)
 
 
 def shown(value: object) -> str:

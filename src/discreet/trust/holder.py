@@ -65,7 +65,8 @@ class Holder:
             Public. Who asks; the owner's reason for a release without a promise.
         """
         for name, text in (("key", key), ("analyst", analyst), ("waiver", waiver)):
-            check_text(purpose, name, text)
+            if text is not None:
+                check_text(purpose, name, text)
         plan = self._own(plan)
         event = plan if isinstance(plan, Event) else plan.event
         if hasattr(plan, "opened") and not self.opens:
