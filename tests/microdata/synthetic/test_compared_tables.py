@@ -57,6 +57,13 @@ def test_a_bound_is_hardly_wider_than_the_truth_needs() -> None:
     assert compared.bound((0, 1, 2), 0.95) is None
 
 
+def test_laplace_noise_is_allowed_for_too() -> None:
+    """Its upper end with a chance of 2.5 % is the logarithm of 20 in units of its scale."""
+    codes = TableCodes(("a",), ((),), (2,))
+    bound = ComparedTables(codes, np.array([0.0]), np.sqrt(2.0)).bound((0,), 0.95)
+    assert bound == pytest.approx(np.log(20))
+
+
 def test_every_set_of_cells_is_within_the_bound() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):

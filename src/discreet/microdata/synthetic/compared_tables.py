@@ -78,7 +78,8 @@ class ComparedTables:
         wide = self._by_set.get(tuple(sorted(axes)))
         if wide is None:
             return None
-        noise = float(ndtri(0.5 + confidence / 2)) * self.stddev
+        normal, laplace = float(ndtri(0.5 + confidence / 2)), -math.log(1 - confidence) / math.sqrt(2)
+        noise = max(normal, laplace) * self.stddev  # whichever of the two it is
         totals = min(own for axes, own in self._by_set.items() if len(axes) == 1)
         return (max(wide, 0.0) + max(totals, 0.0)) / 2 + noise
 
