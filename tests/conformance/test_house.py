@@ -21,6 +21,7 @@ from tests.conformance.walk import rooms
 SOURCE = Path(discreet.__file__).parent
 MAY_HAVE_ENGINES = {"as_published", "deep", "trust", "query", "service"}
 MAY_CHOOSE = {
+    "attacks",
     "audit",
     "fitting",
     "as_published",

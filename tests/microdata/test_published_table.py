@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as parquet
 import pytest
 from matplotlib.figure import Figure
 
+from discreet.core.budget import Budget
 from discreet.core.errors import SchemaError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import RECORD, Neighbors
@@ -18,6 +20,8 @@ from discreet.core.receipt import Receipt
 from discreet.microdata.published_table import PublishedTable
 from discreet.schema.dates import Date, Datetime
 from discreet.schema.schema import Boolean, Category, Number, Schema
+from discreet.statistics.moments.count import count
+from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema(
     {
@@ -75,6 +79,33 @@ def test_a_csv_file_has_missing_values_empty_and_whole_numbers_whole(tmp_path: P
         rows = list(csv.reader(file))
     assert rows[1] == ["31", "1.75", "f", "true", "2020-01-01", "2020-01-01T00:01:00"]
     assert rows[2] == [""] * 6
+
+
+def test_a_parquet_file_has_whole_numbers_as_integers_and_none_where_one_is_missing(tmp_path: Path) -> None:
+    table().to_parquet(tmp_path / "a.parquet")
+    found = parquet.read_table(tmp_path / "a.parquet")
+    assert [str(field.type) for field in found.schema][:2] == ["int64", "double"]
+    assert found["age"].to_pylist() == [31, None, 64]
+    for rows in (ROWS[:0], ROWS[:1], ROWS[1:2]):
+        dataclasses.replace(table(), records=rows).to_parquet(tmp_path / "a.parquet")
+        assert str(parquet.read_table(tmp_path / "a.parquet").schema.field("age").type) == "int64"
+
+
+def test_a_parquet_file_with_integers_can_be_asked_about(tmp_path: Path) -> None:
+    table().to_parquet(tmp_path / "a.parquet")
+    data = PrivateData.of(tmp_path / "a.parquet", {"age": Number(0, 120, step=1)}, Budget(1e6))
+    assert count(data, "age", epsilon=1e5).value == 2
+
+
+def test_a_number_that_no_integer_holds_stays_one(tmp_path: Path) -> None:
+    schema = Schema({"mass": Number(0, 2.0**70, step=2.0**30)})
+    for value in (2.0**63, 2.0**69, 0.5):
+        found = dataclasses.replace(table(), schema=schema, records=np.array([[value], [np.nan]]))
+        found.to_parquet(tmp_path / "a.parquet")
+        assert parquet.read_table(tmp_path / "a.parquet")["mass"].to_pylist() == [value, None]
+        assert found.to_pandas()["mass"][0] == value
+        found.to_csv(tmp_path / "a.csv")
+        assert float((tmp_path / "a.csv").read_text().split("\n")[1]) == value
 
 
 def test_it_is_shown_with_its_receipt_and_nothing_in_it_is_markup() -> None:

@@ -15,7 +15,12 @@ MUTANTS = [
     *of("schema/roles", ("if not isinstance(roles, Mapping | Roles | None):", "if False:"), tests=ROLES),
     *of("core/checks", ('if is_single(value) else f"a {type(value).__name__}"', ""), tests="core/test_parameters.py"),
     *of("trust/holder", ("check_text(purpose, name, text)", "pass"), tests="microdata/test_odd_parameters.py"),
-    *of("microdata/published_table", ("if not _fit(column, values[~np.isnan(values)]):", "if False:")),
+    *of(
+        "microdata/published_table",
+        ("if not _fit(column, values[~np.isnan(values)]):", "if False:"),
+        (".astype(np.int64), mask=missing)", ".astype(np.int64))"),
+        ("return whole and bool(((there == np.rint(there)) & (np.abs(there) < MOST_WHOLE)).all())", "return whole"),
+    ),
     *of("microdata/waived_table", ("if waiver is None or not waiver.strip():", "if False:"), tests=WAIVED),
     *of(
         "questions/tables/coded_tables",
@@ -56,9 +61,17 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/junction_model",
-        ("self.codes.cells(axes) / self.codes.cells(own.axes) / own.stddev**2", "1 / own.stddev**2"),
+        ("1 / (number * own.stddev**2)", "1 / own.stddev**2"),
+        ("total=total_of(ones, self.size)", "total=self.total"),
+        ('notes.get("size", notes["total"])', 'notes.get("size")'),
         ("potentials[axes] - length * slope", "potentials[axes] + length * slope"),
         tests=f"{ROOM}/test_junction_model.py {ROOM}/test_adaptive_method.py",
+    ),
+    *of(
+        "microdata/synthetic/known_counts",
+        ("if not (laplace and len(falling)):", "if True:"),
+        ("Law(float(np.linalg.norm(falling[FEW:] / unit)), scales[:FEW] / unit)", "Law(0.0, scales[:FEW] / unit)"),
+        ("scales[:FEW] / unit)", "scales[:FEW])"),
     ),
     *of(
         "microdata/synthetic/clique_tree",

@@ -40,12 +40,15 @@ MUTANTS = [
         ("(place[:-1] % 2 == 0) & (blocks[:-1] == blocks[1:])", "place[:-1] % 2 == 0"),
         ('order[np.argsort(values[order], kind="stable")]', "np.arange(n)"),
         ("first[most] = len(places)", "pass"),
+        ("np.lexsort((keys, homes))", "np.argsort(homes, kind='stable')"),
+        ("return keys if self.household is None else sets_of(keys, homes)", "return keys[:1].repeat(homes.max() + 1)"),
+        ("alone = np.isnan(values[:, 1])", "alone = np.zeros(len(values), bool)"),
         ("spare[: surplus if surplus > 0 else total % 2]", "spare[:0]"),
         ("spare[: surplus if surplus > 0 else total % 2]", "spare[: max(surplus, 0)]"),
         ("codes_of(values[:, list(self.keys)])", "codes_of(values[:, :0])"),
         (
-            "chosen = lonely | bernoulli(bits, len(values), self.rate)",
-            "chosen = bernoulli(bits, len(values), self.rate)",
+            "chosen = self._lonely(answer.values, homes) | bernoulli(bits, len(first), self.rate)",
+            "chosen = bernoulli(bits, len(first), self.rate)",
         ),
     ),
     *of(

@@ -1206,6 +1206,17 @@ MUTANTS = [
         tests="learners/trees/test_random_forest.py",
     ),
     *of(
+        "learners/trees/isolation_forest",
+        ("math.sqrt(below) * stddev + 1", "1"),
+        ("self.contamination * whole", "0.1 * whole"),
+    ),
+    *of(
+        "questions/trees/leaf_counts",
+        ("float(trees) if norm", "1.0 if norm"),
+        ("math.sqrt(trees) * (1 + 2.0**-50)", "1.0"),
+        ("sums / len(lengths)", "sums"),
+    ),
+    *of(
         "learners/trees/forest_plan",
         ("Repeated(part.event, times) if name", "part.event if name"),
         tests="learners/trees/test_random_forest.py",

@@ -32,6 +32,7 @@ from .trees.additive_classifier import AdditiveClassifier as AdditiveClassifier
 from .trees.additive_regressor import AdditiveRegressor as AdditiveRegressor
 from .trees.boosted_stumps import BoostedStumps as BoostedStumps
 from .trees.decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
+from .trees.isolation_forest import IsolationForest as IsolationForest
 from .trees.random_decision_trees import RandomDecisionTrees as RandomDecisionTrees
 from .trees.random_forest import RandomForestClassifier as RandomForestClassifier
 

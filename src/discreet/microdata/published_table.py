@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SHOWN = 8  # rows that are printed
 BARS = 24  # of a number that is drawn
+MOST_WHOLE = 2.0**63  # below it, an integer of 64 bits holds a whole number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +122,7 @@ class PublishedTable(Tabular):
         for name, column in self.schema.columns.items():
             if isinstance(column, Category):
                 frame[name] = pandas.Categorical(frame[name], categories=column.values)
-            elif _is_whole(column):
+            elif _is_whole(column, self.decoded[name]):
                 frame[name] = frame[name].astype("Int64" if frame[name].isna().any() else "int64")
         return frame
 
@@ -140,7 +141,7 @@ class PublishedTable(Tabular):
         replace_own(path, "".join(lines.texts).encode())
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the records to a Parquet file.
+        """Write the records to a Parquet file; whole numbers are integers, a missing value is null.
 
         Parameters
         ----------
@@ -153,10 +154,18 @@ class PublishedTable(Tabular):
             pyarrow is not installed.
         """
         arrow, parquet = (_library(name, "a Parquet file") for name in ("pyarrow", "pyarrow.parquet"))
-        arrays = {name: arrow.array(_plain(values), from_pandas=True) for name, values in self.decoded.items()}
+        arrays = {name: self._arrow(arrow, name) for name in self.schema.columns}
         sink = arrow.BufferOutputStream()
         parquet.write_table(arrow.table(arrays), sink)
         replace_own(path, sink.getvalue().to_pybytes())
+
+    def _arrow(self, arrow: Any, name: str) -> Any:
+        """A column as Arrow has it."""
+        values = self.decoded[name]
+        if _is_whole(self.schema.columns[name], values):
+            missing = np.isnan(values)
+            return arrow.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
+        return arrow.array(_plain(values), from_pandas=True)
 
     def draw(self, ax: Axes) -> None:
         """The values of the first column."""
@@ -198,7 +207,7 @@ class PublishedTable(Tabular):
         if isinstance(column, Temporal):
             return ["" if text == "NaT" else text for text in values.astype(str)]
         numbers = values.tolist()
-        if _is_whole(column):
+        if _is_whole(column, values):
             return ["" if value != value else str(int(value)) for value in numbers]
         return ["" if value != value else repr(value) for value in numbers]
 
@@ -254,10 +263,13 @@ def _decoded(column: Column, values: Array) -> Any:
     return values
 
 
-def _is_whole(column: Column) -> bool:
-    """Whether all values of a number are whole."""
-    whole = isinstance(column, Number) and not isinstance(column, Temporal) and column.step is not None
-    return whole and float(column.step).is_integer() and float(column.lower).is_integer()  # type: ignore[union-attr,arg-type]
+def _is_whole(column: Column, values: Any) -> bool:
+    """Whether a number has whole values alone, by its schema and in fact, and an integer of 64 bits holds them."""
+    if not isinstance(column, Number) or isinstance(column, Temporal) or column.step is None:
+        return False
+    whole = float(column.step).is_integer() and float(column.lower).is_integer()
+    there = values[~np.isnan(values)]
+    return whole and bool(((there == np.rint(there)) & (np.abs(there) < MOST_WHOLE)).all())
 
 
 def _plain(values: Any) -> Any:

@@ -115,3 +115,54 @@ def test_codes_are_equal_for_equal_rows_alone() -> None:
     wanted = [tuple(row) for row in np.nan_to_num(rows, nan=-1).tolist()]
     found = codes_of(rows)
     assert len(set(zip(found.tolist(), wanted, strict=True))) == len(set(wanted)) == found.max() + 1
+
+
+def households(n: int = 900) -> Array:
+    """Places, a key, who it is, and a household, which has up to four members, all in one place."""
+    rng = np.random.default_rng(4)
+    homes = np.sort(rng.integers(0, n // 2, n))
+    places = rng.integers(0, 5, n // 2)[homes]
+    return np.column_stack([places, rng.integers(0, 2, n), np.arange(n), homes]).astype(np.float64)
+
+
+def in_order(values: Array) -> Array:
+    return values[np.argsort(values[:, 2])]
+
+
+def test_households_move_together_to_one_that_is_alike() -> None:
+    values = households()
+    found = in_order(released(SwappedPlaces((1,), (1,), 0, 0.5, household=3), values))
+    assert (found[:, 1:] == values[:, 1:]).all()
+    moved = found[:, 0] != values[:, 0]
+    assert moved.mean() > 0.2
+    assert len(np.unique(found[:, [3, 0]], axis=0)) == len(np.unique(values[:, 3]))
+    for before, after in zip(*(shapes(own) for own in (values, found)), strict=True):
+        assert before == after
+
+
+def shapes(values: Array) -> list[tuple[object, ...]]:
+    """The place of each household and the keys of its members, in an order of their own."""
+    homes = (values[values[:, 3] == home] for home in np.unique(values[:, 3]))
+    return sorted((own[0, 0], *sorted(own[:, 1])) for own in homes)
+
+
+def test_a_household_with_one_rare_member_moves() -> None:
+    values = np.array([[0.0, 0, 0, 7], [0, 1, 1, 7], [1, 0, 2, 8], [1, 1, 3, 8], [0, 0, 4, 9], [1, 0, 5, 5]])
+    found = in_order(released(SwappedPlaces((1,), (1,), 2, 0.0, household=3), values[[0, 1, 3, 2, 4, 5]]))
+    assert found[:4, 0].tolist() == [1, 1, 0, 0]
+    assert found[4:, 0].tolist() == [0, 1]
+
+
+def test_records_without_a_household_move_alone_and_its_column_may_be_left_out() -> None:
+    values = households()
+    values[:, 3] = np.nan
+    alone = released(SwappedPlaces((1,), (1,), 3, 0.3), values)
+    found = released(SwappedPlaces((1,), (1,), 3, 0.3, household=3, given=3), values)
+    assert np.array_equal(found, alone[:, :3])
+
+
+def test_no_household_one_and_one_in_two_places_will_do() -> None:
+    one, none = np.array([[0.0, 0, 0, 3]]), np.zeros((0, 4))
+    for values in (none, one, households(12) * [1, 1, 1, 0]):
+        found = released(SwappedPlaces((), (), 5, 1.0, household=3), values)
+        assert sorted(found[:, 0]) == sorted(values[:, 0])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
+from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
 from discreet.microdata.perturbation.swaps import swap_places, swap_ranks
 from discreet.schema.schema import Category, Column, Number, Schema
@@ -116,3 +119,23 @@ def test_rare_records_alone_move_where_the_rate_is_zero() -> None:
 
 def _table(found: Array) -> Array:
     return counts(np.insert(found, 1, [[0], [0]], axis=1), 0, 3)
+
+
+def test_households_stay_together_and_are_given_away_only_where_that_is_asked() -> None:
+    columns, rows = census()
+    homes = np.repeat(np.arange(len(rows) // 2), 2)
+    rows = np.column_stack([rows[homes, 0], rows[:, 1:], homes])
+    columns["home"] = Number(0, len(rows), step=1)
+    options: dict[str, Any] = {"keys": "sex", "rate": 0.3, "household": "home", "waiver": WAIVER}
+    table = swap_places(private(columns, rows), "town", ["sex", "job", "home"], **options)
+    found = table.records[np.argsort(table.records[:, 3], kind="stable")]
+    assert (found[::2, 0] == found[1::2, 0]).all()
+    assert (found[:, 0] != rows[:, 0]).mean() > 0.2
+    assert list(swap_places(private(columns, rows), "town", ["sex", "job"], **options).schema.columns)[-1] == "job"
+
+
+def test_a_household_that_is_no_column_or_the_place_is_refused() -> None:
+    columns, rows = census()
+    for name, words in (("house", "house"), ("town", "is the place itself")):
+        with pytest.raises(SchemaError, match=words):
+            swap_places(private(columns, rows), "town", ["sex"], keys=["sex"], household=name, waiver=WAIVER)

@@ -91,14 +91,14 @@ def test_a_column_without_missing_values_has_none() -> None:
 def test_noise_on_one_set_that_was_counted_twice_is_averaged() -> None:
     codes = TableCodes(("a",), ((),), (2,))
     tables = [NoisyCounts((0,), np.array([60.0, 40.0]), 1.0), NoisyCounts((0,), np.array([80.0, 20.0]), 2.0)]
-    counts, stddev = JunctionModel.start(codes, tables, 100.0, (2,)).known((0,))
-    np.testing.assert_allclose(counts, [64, 36])
-    assert stddev == pytest.approx(np.sqrt(0.8))
+    known = JunctionModel.start(codes, tables, 100.0, (2,)).known((0,))
+    np.testing.assert_allclose(known.counts, [64, 36])
+    assert known.stddev == pytest.approx(np.sqrt(0.8))
     codes = TableCodes(("a", "b"), ((), ()), (2, 4))
     tables = [NoisyCounts((0,), np.array([60.0, 40.0]), 1.0), NoisyCounts((0, 1), np.full((2, 4), 20.0), 1.0)]
-    counts, stddev = JunctionModel.start(codes, tables, 100.0, (2, 4)).known((0,))
-    np.testing.assert_allclose(counts, [(60 + 80 / 4) / 1.25, (40 + 80 / 4) / 1.25])
-    assert stddev == pytest.approx(np.sqrt(0.8))
+    known = JunctionModel.start(codes, tables, 100.0, (2, 4)).known((0,))
+    np.testing.assert_allclose(known.counts, [(60 + 80 / 4) / 1.25, (40 + 80 / 4) / 1.25])
+    assert known.stddev == pytest.approx(np.sqrt(0.8))
 
 
 def test_a_table_in_which_noise_alone_is_far_off_is_not_chosen_first() -> None:

@@ -55,6 +55,9 @@ class SwappedPlaces(CheckedParameters):
     by a coin. Those chosen among records with the same keys are paired, such that a pair is in two places; where one
     place has too many of them, others are chosen in addition; where there is none elsewhere, a record stays.
 
+    Where there are households, the records of one in a place move together, all of them if any is chosen, and change
+    places with a household of as many records, which have the same keys. A record without one is a household.
+
     Parameters
     ----------
     keys : tuple of int
@@ -64,13 +67,19 @@ class SwappedPlaces(CheckedParameters):
     rare : int
         Public. A record is rare if its place has fewer than so many with the same values of risky columns.
     rate : float
-        Public. The probability with which any other record is chosen.
+        Public. The probability with which any other record, or household, is chosen.
+    household : int, optional
+        Public. The column that is the same for all records of a household.
+    given : int, optional
+        Public. How many columns are given away, the first ones; by default all.
     """
 
     keys: tuple[int, ...]
     risky: tuple[int, ...]
     rare: int
     rate: float
+    household: int | None = None
+    given: int | None = None
 
     event: ClassVar[NoPromise] = NoPromise(
         "most records stay in their place, and exact tables beside it show the others"
@@ -78,16 +87,56 @@ class SwappedPlaces(CheckedParameters):
 
     def release(self, answer: Records, bits: Bits) -> ChangedRows:
         """The records after swapping; the place is the first column."""
-        values = answer.values.copy()
-        alike = codes_of(values[:, list(self.keys)])
-        cells = codes_of(values[:, [0, *self.risky]])
-        lonely = np.bincount(cells, minlength=1)[cells] < self.rare
-        chosen = lonely | bernoulli(bits, len(values), self.rate)
-        order = permutation(bits, len(values))
-        pairs = place_pairs(values[order, 0], alike[order], chosen[order])
-        first, second = order[pairs[:, 0]], order[pairs[:, 1]]
-        values[first, 0], values[second, 0] = answer.values[second, 0], answer.values[first, 0]
+        values = answer.values[:, : self.given].copy()
+        homes = np.arange(len(values)) if self.household is None else homes_of(answer.values[:, [0, self.household]])
+        first = np.unique(homes, return_index=True)[1]
+        places, alike = values[first, 0], self._alike(answer.values, homes)
+        chosen = self._lonely(answer.values, homes) | bernoulli(bits, len(first), self.rate)
+        order = permutation(bits, len(first))
+        one, other = order[place_pairs(places[order], alike[order], chosen[order])].T
+        found = places.copy()
+        found[one], found[other] = places[other], places[one]
+        values[:, 0] = found[homes]
         return ChangedRows.shuffled(values, bits)
+
+    def _alike(self, values: Array, homes: Steps) -> Steps:
+        """A number for each household, the same for those whose records have the same keys."""
+        keys = codes_of(values[:, list(self.keys)])
+        return keys if self.household is None else sets_of(keys, homes)
+
+    def _lonely(self, values: Array, homes: Steps) -> Coins:
+        """The households in which a record is rare in its place."""
+        cells = codes_of(values[:, [0, *self.risky]])
+        rare = np.bincount(cells, minlength=1)[cells] < self.rare
+        return np.bincount(homes, rare) > 0
+
+
+def homes_of(values: Array) -> Steps:
+    """The household of each record, from its place and the name of the household; one without a name is alone.
+
+    Examples
+    --------
+    >>> homes_of(np.array([[1.0, 7.0], [1.0, np.nan], [1.0, 7.0], [2.0, 7.0], [1.0, np.nan]]))
+    array([0, 2, 0, 1, 3])
+    """
+    alone = np.isnan(values[:, 1])
+    codes = np.where(alone, len(values) + np.arange(len(values)), codes_of(values[:, ::-1]))
+    return np.unique(codes, return_inverse=True)[1].reshape(-1)
+
+
+def sets_of(keys: Steps, homes: Steps) -> Steps:
+    """A number for each household, the same for those in which the same keys occur as often.
+
+    Examples
+    --------
+    >>> sets_of(np.array([5, 4, 4, 5, 4]), np.array([0, 0, 1, 2, 2]))
+    array([0, 1, 0])
+    """
+    order = np.lexsort((keys, homes))
+    starts = np.flatnonzero(np.diff(homes[order]))
+    parts = np.split(keys[order], starts + 1)
+    known: dict[bytes, int] = {}
+    return np.array([known.setdefault(part.tobytes(), len(known)) for part in parts], np.int64)
 
 
 def swapped_ranks(values: Array, bits: Bits, window: float) -> Array:

@@ -84,6 +84,7 @@ def swap_places(
     risky: Sequence[str] | None = None,
     rare: int = 3,
     rate: float = 0.05,
+    household: str | None = None,
     waiver: str | None = None,
     key: str | None = None,
 ) -> PublishedTable:
@@ -110,6 +111,11 @@ def swap_places(
         Public. A record is rare if its place has fewer than so many with the same values of risky columns.
     rate : float
         Public. The probability with which any other record is chosen.
+    household : str, optional
+        Public. A column that is the same for all records of a household. They move together if any of them is chosen,
+        to the place of a household of as many records, with the same keys; so few partners are left where households
+        are large, and more of them stay. It is given away only if it is among the other columns. A record without one
+        moves alone; a household in two places is one in each.
     waiver : str
         Public. The owner's reason for a release without a promise.
     key : str, optional
@@ -143,9 +149,20 @@ def swap_places(
     lonely = alike if risky is None else _among(name, "risky", risky, given.unchanged)
     check_whole(name, "rare", rare, least=0)
     check_share(name, "rate", rate)
-    mechanism = SwappedPlaces(alike, lonely, int(rare), float(rate))
     schema = given.described({place: given.schema.columns[place]})
-    return waived_table(data, name, given.names, mechanism, lambda _: schema, waiver=waiver, key=key)
+    read = given.names if household is None else _with_household(data, household, given)
+    home = None if household is None else read.index(household)
+    mechanism = SwappedPlaces(alike, lonely, int(rare), float(rate), home, len(given.names))
+    return waived_table(data, name, read, mechanism, lambda _: schema, waiver=waiver, key=key)
+
+
+def _with_household(data: PrivateData, household: str, given: GivenColumns) -> tuple[str, ...]:
+    """The columns that are read, with that of households."""
+    data.schema.values((household,))
+    if household in given.changed:
+        remedy = "Name a column that is the same for all records of a household."
+        raise SchemaError("table with swapped places", f"{household!r:.80} is the place itself", remedy)
+    return given.names if household in given.names else (*given.names, household)
 
 
 def _among(asked: str, name: str, columns: Sequence[str], those: tuple[str, ...]) -> tuple[int, ...]:

@@ -118,7 +118,8 @@ class AdaptiveMethod(SynthesisMethod):
         ones, stddev = asker.counts(singles, noise), asker.stddev(singles, noise)
         noisy = [NoisyCounts(axes, own, stddev) for axes, own in zip(singles, ones, strict=True)]
         seen = [len(own) - bool(np.isneginf(pruned(own, stddev)[-1])) for own in ones]
-        return JunctionModel.start(asker.codes, noisy, asker.total(ones), seen).fitted(LAST_STEPS)
+        size = asker.of.data.public_size
+        return JunctionModel.start(asker.codes, noisy, asker.total(ones), seen, size).fitted(LAST_STEPS)
 
     def _worst(
         self,

@@ -12,7 +12,8 @@ import numpy as np
 
 from discreet.core.grid import Array, Steps
 from discreet.microdata.synthetic.clique_tree import CliqueTree, summed, triangulated
-from discreet.microdata.synthetic.synthesis import SynthesisModel
+from discreet.microdata.synthetic.known_counts import KnownCounts
+from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 HALVINGS, GROWTH, DONE, LEAST_STEPS = 25, 1.3, 1e-4, 10  # of the descent
@@ -51,13 +52,15 @@ class JunctionModel(SynthesisModel):
     codes : TableCodes
         The cells of the columns.
     noisy : tuple of NoisyCounts
-        What was counted; each column is in one of them.
+        What was counted, first the columns by themselves.
     total : float
         The number of records, public or noisy.
     kept : tuple of int
         How many cells of each column have records: where missing values were not seen, their cell is left out.
     potentials : mapping of sets of columns to array
         What was fitted, for each set that was counted.
+    size : float, optional
+        The number of records, where it is public.
     """
 
     codes: TableCodes
@@ -65,12 +68,20 @@ class JunctionModel(SynthesisModel):
     total: float
     kept: tuple[int, ...]
     potentials: Mapping[AxisPlaces, Array]
+    size: float | None = None
     copies: ClassVar[int] = 32
 
     @classmethod
-    def start(cls, codes: TableCodes, noisy: Sequence[NoisyCounts], total: float, kept: Sequence[int]) -> JunctionModel:
+    def start(
+        cls,
+        codes: TableCodes,
+        noisy: Sequence[NoisyCounts],
+        total: float,
+        kept: Sequence[int],
+        size: float | None = None,
+    ) -> JunctionModel:
         """One that is not fitted yet."""
-        return cls(codes, tuple(noisy), total, tuple(kept), {})
+        return cls(codes, tuple(noisy), total, tuple(kept), {}, size)
 
     def with_table(self, more: NoisyCounts) -> JunctionModel:
         """With one more table, which is not fitted yet."""
@@ -157,12 +168,15 @@ class JunctionModel(SynthesisModel):
         found[tuple(slice(self.kept[axis]) for axis in axes)] = summed(self.tables[home], self.tree.cliques[home], axes)
         return found
 
-    def known(self, axes: AxisPlaces) -> tuple[Array, float]:
+    def known(self, axes: AxisPlaces) -> KnownCounts:
         """By the mean of all tables that have these columns, each weighted by the inverse of its variance."""
         having = [own for own in self.noisy if set(axes) <= set(own.axes)]
-        weights = [self.codes.cells(axes) / self.codes.cells(own.axes) / own.stddev**2 for own in having]
+        finer = [self.codes.cells(own.axes) // self.codes.cells(axes) for own in having]
+        known = np.array([1 / (number * own.stddev**2) for own, number in zip(having, finer, strict=True)])
+        weights = known / known.sum()
         sums = [weight * summed(own.counts, own.axes, axes) for own, weight in zip(having, weights, strict=True)]
-        return np.asarray(sum(sums) / sum(weights)), sum(weights) ** -0.5
+        stddevs = [float(weight) * own.stddev for own, weight in zip(having, weights, strict=True)]
+        return KnownCounts(np.asarray(sum(sums)), tuple(zip(stddevs, finer, strict=True)))
 
     def likelihood(self, places: Steps) -> Array:
         return self.tree.likelihood(self.tables, np.minimum(places, np.array(self.kept) - 1))
@@ -171,11 +185,13 @@ class JunctionModel(SynthesisModel):
         return self.tree.counted_out(self.tables, rows, generator)
 
     def again(self, generator: np.random.Generator) -> JunctionModel:
+        """Fitted to counts that were drawn again, and to the number of records that those of columns say."""
         noisy = tuple(
             dataclasses.replace(own, counts=self.table(own.axes) + generator.normal(0, own.stddev, own.counts.shape))
             for own in self.noisy
         )
-        return dataclasses.replace(self, noisy=noisy).fitted(AGAIN)
+        ones = [own.counts for own in noisy if len(own.axes) == 1][: len(self.kept)]
+        return dataclasses.replace(self, noisy=noisy, total=total_of(ones, self.size)).fitted(AGAIN)
 
     def to_notes(self) -> dict[str, Any]:
         return {
@@ -183,6 +199,7 @@ class JunctionModel(SynthesisModel):
             "counts": [own.counts for own in self.noisy],
             "noise": [own.stddev for own in self.noisy],
             "total": self.total,
+            "size": self.size,
             "kept": list(self.kept),
             "fitted": [list(axes) for axes in self.potentials],
             "potentials": list(self.potentials.values()),
@@ -194,4 +211,5 @@ class JunctionModel(SynthesisModel):
         noisy = tuple(NoisyCounts(tuple(axes), np.asarray(counts), stddev) for axes, counts, stddev in rows)
         fitted = zip(notes["fitted"], notes["potentials"], strict=True)
         potentials = {tuple(axes): np.asarray(own) for axes, own in fitted}
-        return cls(codes, noisy, notes["total"], tuple(notes["kept"]), potentials)
+        size = notes.get("size", notes["total"])  # of a table that was kept without it, the total is not drawn again
+        return cls(codes, noisy, notes["total"], tuple(notes["kept"]), potentials, size)

@@ -17,6 +17,7 @@ from discreet.core.grid import Array, Steps
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
+from discreet.microdata.synthetic.known_counts import KnownCounts
 from discreet.microdata.synthetic.number_cells import NumberCells, leaf_question
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes, TableDistances, coded_tables_of
@@ -132,8 +133,8 @@ class SynthesisModel(ABC):
     def table(self, axes: AxisPlaces) -> Array:
         """How many records are in each cell of a counted table."""
 
-    def known(self, axes: AxisPlaces) -> tuple[Array, float] | None:
-        """The counts of such a table as noise alone moved them, and the deviation of each, where that is said."""
+    def known(self, axes: AxisPlaces) -> KnownCounts | None:
+        """The counts of such a table as noise alone moved them, where that is said."""
         return None
 
     @abstractmethod

@@ -169,6 +169,7 @@ def synthesize(
         records=np.asarray(kept["records"]),
         model=plan.model.of_notes(codes, kept["model"]),
         compared=ComparedTables.of_notes(codes, kept["compared"]) if compared else None,
+        laplace=plan.layout.pure and of.data.reports == 1,
     )
 
 

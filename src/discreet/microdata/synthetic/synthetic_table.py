@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.synthetic.compared_tables import ComparedTables
+from discreet.microdata.synthetic.known_counts import half_width
 from discreet.microdata.synthetic.synthesis import SynthesisModel
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
@@ -33,6 +34,8 @@ class SyntheticTable(PublishedTable):
         What they were counted out of.
     compared : ComparedTables, optional
         How far tables of few columns are from the data, where that was measured.
+    laplace : bool
+        Whether the noise on each count is Laplace noise; else it is normal, or a sum of many noises.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class SyntheticTable(PublishedTable):
 
     model: SynthesisModel = field(repr=False)
     compared: ComparedTables | None = field(default=None, repr=False)
+    laplace: bool = field(default=False, repr=False)
 
     @property
     def cells(self) -> int:
@@ -99,10 +103,16 @@ class SyntheticTable(PublishedTable):
     ) -> tuple[float, float, float]:
         """A count in a table that was counted, its standard error, and half its interval."""
         shares, known = self._shares(axes, condition, fulfilled), self.model.known(axes)
-        if known is None:
-            return self._resampled(lambda model: float(shares @ model.table(axes).ravel()), level)
-        error = known[1] * float(np.linalg.norm(shares))
-        return float(shares @ known[0].ravel()), error, float(ndtri(0.5 + level / 2)) * error
+        if known is not None:
+            error = known.stddev * float(np.linalg.norm(shares))
+            return float(shares @ known.counts.ravel()), error, known.half_width(shares, level, self.laplace)
+        value, error, half = self._resampled(lambda model: float(shares @ model.table(axes).ravel()), level)
+        return value, error, half * self._heavier(shares, level)
+
+    def _heavier(self, shares: Array, level: float) -> float:
+        """How much farther the noise moves a sum of cells than normal noise of the same deviation would."""
+        normal = half_width(shares, level, laplace=False)
+        return half_width(shares, level, laplace=True) / normal if self.laplace and normal > 0 else 1.0
 
     def _resampled(self, reading: Callable[[SynthesisModel], float], level: float) -> tuple[float, float, float]:
         """What is read off the model, its standard error, and half its interval, from noise that is drawn again."""
@@ -133,7 +143,7 @@ class SyntheticTable(PublishedTable):
 
         def read(model: SynthesisModel) -> float:
             weights = np.exp(model.likelihood(self._places) - before)
-            return float(self.model.total * (weights @ fulfilled) / weights.sum())
+            return float(model.total * (weights @ fulfilled) / weights.sum())
 
         return read
 

@@ -43,7 +43,7 @@ def forest_leaves_of(
     *_, classes = schema.values((*columns, target))
     cells = len(schema.category(classes).values)
     check_one_of(ASKED, "norm", norm, ("l1", "l2"))
-    _check(features, cuts, len(columns))
+    check_trees(features, cuts, len(columns))
     trees, leaves = len(features), features.shape[1] + 1
     size = trees * leaves * cells
     check_size(ASKED, size, MOST)
@@ -88,7 +88,7 @@ def leaves_of(records: Array, features: NDArray[np.intp], cuts: Array) -> NDArra
     return found - nodes
 
 
-def _check(features: Array, cuts: Array, columns: int) -> None:
+def check_trees(features: Array, cuts: Array, columns: int) -> None:
     """Refuse what are not whole trees over these columns."""
     shaped = features.ndim == 2 and features.shape == cuts.shape and len(features) > 0
     nodes = features.shape[1] if shaped else 0

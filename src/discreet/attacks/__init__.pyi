@@ -1,0 +1,16 @@
+from .answers.differencing import Differencing as Differencing
+from .answers.linear_reconstruction import LinearReconstruction as LinearReconstruction
+from .attack import Attack as Attack
+from .attack import ThreatModel as ThreatModel
+from .attack_result import AttackResult as AttackResult
+from .linkage.ratings import Ratings as Ratings
+from .linkage.scoreboard import Scoreboard as Scoreboard
+from .linkage.scoreboard import ScoreboardRH as ScoreboardRH
+from .membership.label_only import LabelOnly as LabelOnly
+from .membership.membership_data import MembershipData as MembershipData
+from .membership.model_target import ModelTarget as ModelTarget
+from .membership.threshold_attack import ThresholdAttack as ThresholdAttack
+from .membership_scores import MembershipScores as MembershipScores
+from .perturbed.independent_components import IndependentComponents as IndependentComponents
+
+__all__: list[str]

@@ -1,0 +1,1 @@
+"""Secrets of single records from answers about many."""

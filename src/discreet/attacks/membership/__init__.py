@@ -1,0 +1,1 @@
+"""Whose records were in: attacks on models, synthetic tables and published means."""

@@ -1,0 +1,1 @@
+"""Values found again in tables that were rotated, projected, made noisy or swapped."""
