@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -24,12 +26,13 @@ def test_of_many_ratings_of_one_item_by_one_user_the_last_counts() -> None:
 
 
 def test_what_is_no_rating_is_refused() -> None:
-    for make in (
+    wrong: list[Callable[[], Ratings]] = [
         lambda: Ratings.of([0, 1], [0]),
         lambda: Ratings.of([-1], [0]),
         lambda: Ratings.of([0.5], [0]),
         lambda: Ratings.of([0], [0], ["<b>five"]),
         lambda: Ratings.of([3], [0], people=2),
-    ):
+    ]
+    for make in wrong:
         with pytest.raises(ParameterError, match="Nothing was released or spent"):
             make()
