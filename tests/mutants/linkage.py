@@ -15,7 +15,6 @@ MUTANTS = [
     *of(
         "attacks/linkage/ratings",
         ("order = np.lexsort((who, what))", "order = np.argsort(what)"),
-        tests="attacks/linkage/test_scoreboard.py",
     ),
     *of(
         "attacks/perturbed/independent_components",
