@@ -22,10 +22,9 @@ from discreet.core.receipt import Participants
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.agreement import check_roster
-from discreet.crypto.masked_sum.terms import UsedRounds
+from discreet.crypto.rounds.agreement import check_roster
+from discreet.crypto.rounds.terms import UsedRounds
 from discreet.display.plain import plain
-from discreet.mechanisms.additive.share_of import kinds
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.plain_schema import PlainSchema, schema_of
@@ -139,7 +138,7 @@ class SecureSum(Held):
 
     def keeps(self, event: Event) -> bool:
         """The promises of noise that can be shared among parties."""
-        return type(event) in kinds()
+        return self.federation.protocol.keeps(event)
 
     @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
@@ -222,7 +221,7 @@ class SecureSum(Held):
         self.close()
 
     def _total(self, call: Call, size: int) -> Steps:
-        terms = self.federation.terms(secrets.token_hex(16), size, call.about(self.federation))
+        terms = call.terms(self.federation, secrets.token_hex(16), size)
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
         present = self._present()
         self._secret &= all(one.secret for one in present.values())
