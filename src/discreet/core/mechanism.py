@@ -47,6 +47,8 @@ class NoiseContext:
         Whether nothing but epsilon is ever paid.
     local : bool
         Whether every person reports by itself.
+    coins : bool
+        Whether noise is made of coins that parties toss together.
     """
 
     size: int
@@ -54,6 +56,7 @@ class NoiseContext:
     delta: float
     pure: bool
     local: bool
+    coins: bool = False
 
 
 class Share(Protocol):
@@ -61,6 +64,10 @@ class Share(Protocol):
 
     promises: ClassVar[type[Any]]
     """The kind of event that such shares can keep."""
+
+    @classmethod
+    def of(cls, event: Any, honest: int) -> Share:
+        """The shares that keep this promise; refused where it is not one of theirs."""
 
     @property
     def event(self) -> Event: ...

@@ -67,7 +67,7 @@ class Gaussian(Additive):
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
         """Where delta may be paid."""
-        return asked.delta > 0
+        return asked.delta > 0 and not asked.coins
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,11 @@ class GaussianShare:
                 "Allow fewer parties to collude or to drop out.",
                 honest=self.honest,
             )
+
+    @classmethod
+    def of(cls, event: GaussianLoss, honest: int) -> GaussianShare:
+        """The shares that keep this promise."""
+        return cls(event.multiplier, honest)
 
     @property
     def event(self) -> GaussianLoss:

@@ -69,7 +69,7 @@ class Laplace(Additive):
 
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
-        return True
+        return not asked.coins
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class DiscreteLaplace(Additive):
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
         """For whole numbers, where losses just add up: its loss is always the worst of its epsilon."""
-        return asked.whole and asked.pure
+        return asked.whole and asked.pure and not asked.coins
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,11 @@ class LaplaceShare:
                 "Allow fewer parties to collude or to drop out, or count on fewer of them.",
                 honest=self.honest,
             )
+
+    @classmethod
+    def of(cls, event: LaplaceLoss, honest: int) -> LaplaceShare:
+        """The shares that keep this promise."""
+        return cls(event.multiplier, honest)
 
     @property
     def event(self) -> LaplaceLoss:

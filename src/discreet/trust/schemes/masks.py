@@ -16,7 +16,7 @@ from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.rounds.terms import Terms, UsedRounds
-from discreet.mechanisms.additive.share_of import kinds
+from discreet.mechanisms.additive.share_of import is_shared
 from discreet.trust.schemes.sum_scheme import Quorum
 
 
@@ -52,7 +52,7 @@ class Masks:
         return quorum.threshold - quorum.colluding
 
     def keeps(self, event: Event) -> bool:
-        return type(event) in kinds()
+        return is_shared(event)
 
     def terms(self, terms: Terms, share: Share) -> Terms:
         return terms
