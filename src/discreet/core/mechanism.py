@@ -72,6 +72,10 @@ class Share(Protocol):
     @property
     def event(self) -> Event: ...
 
+    @property
+    def excess(self) -> float:
+        """By which factor the honest shares have more variance than was paid for."""
+
     def prepared(self, answer: Any) -> Any:
         """The answer on the grid that the noise is drawn on: the same for all parties."""
 

@@ -85,7 +85,7 @@ class Call:
     def terms(self, federation: Federation, round: str, size: int) -> Terms:
         """The terms of a round in which this call is answered by vectors of this size."""
         terms = federation.terms(round, size, self.about(federation))
-        return federation.protocol.terms(terms, self.share(federation.honest))
+        return federation.protocol.terms(terms, self.share(federation.honest), federation.largest)
 
     def share(self, honest: int) -> Share:
         """What each party adds, so that this number of honest ones keep the promise."""
@@ -102,6 +102,7 @@ def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer
     share = call.share(federation.honest)
     empty = share.prepared(Answer(nothing, question.grid, bound, federation.neighbors))
     share.own_scale(empty)
+    federation.protocol.check_sum(empty)
     return empty
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.certificate import PartyCertificate
@@ -42,7 +43,10 @@ class Federation:
         Public. How many parties may work together with the server without breaking the promise; at most
         2 threshold - parties - 1 under masks.
     scheme : str
-        Public. How sums are opened: "masks" (see `trust.schemes`).
+        Public. How sums are opened: "masks", or "odo", where some parties may lie (see `trust.schemes`).
+    largest : int
+        Public. The most that a party can count: not less than it has records. It is a limit under "odo" alone, where it
+        costs a share for each of its bits; 1 where each party is a single person.
 
     Examples
     --------
@@ -63,12 +67,14 @@ class Federation:
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     colluding: int = 0
     scheme: str = "masks"
+    largest: int = 2**20 - 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(self.parties))
         self.terms("rehearsal", 1, b"")
         if len(set(self.roster.keys.values())) < len(self.roster.keys):
             raise ParameterError("federation", "two members have the same key", "Let each draw its own.")
+        check_whole("federation", "largest", self.largest)
         self.protocol.check(self._quorum)
         if self.neighbors is Neighbors.REPLACE and self.threshold < len(self.parties):
             raise ParameterError(
@@ -113,7 +119,7 @@ class Federation:
             "columns": [[name, *_plain(kind)] for name, kind in self.schema.columns.items()],
             "unit": asdict(self.unit),
             "neighbors": self.neighbors.value,
-            **({} if self.scheme == "masks" else {"scheme": self.scheme}),
+            **({} if self.scheme == "masks" else {"scheme": self.scheme, "largest": self.largest}),
         }
         return sha256(json.dumps(document, sort_keys=True).encode()).digest()
 

@@ -271,7 +271,8 @@ class Seat(Held):
         party.charged(self.call.event, self.purpose, self.round)
         bound = question.bound.times(party.federation.unit.rows)
         own = Answer(self._own_sum(), question.grid, bound, party.federation.neighbors)
-        return party.federation.protocol.vector(self.call.share(party.federation.honest), own, party.bits)
+        agreed, share = party.federation, self.call.share(party.federation.honest)
+        return agreed.protocol.vector(share, own, party.bits, agreed.largest)
 
     def _own_sum(self) -> Steps:
         """The exact sum of the own records; zeros if it fails.

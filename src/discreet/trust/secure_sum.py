@@ -16,7 +16,7 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
-from discreet.core.mechanism import Mechanism
+from discreet.core.mechanism import Mechanism, Noise
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.receipt import Participants
 from discreet.crypto.certificate import PartyCertificate
@@ -132,9 +132,18 @@ class SecureSum(Held):
         return sum(one.units for one in present.values())
 
     @property
+    def coins(self) -> bool:
+        """Whether noise is made of coins that all parties toss together."""
+        return self.federation.protocol.coins
+
+    @property
     def reports(self) -> float:
         """By how much the variance of the noise exceeds that of a curator, if nobody drops out."""
         return len(self.federation.parties) / self.federation.honest
+
+    def reports_of(self, noise: Noise) -> float:
+        """The same for this noise, of which each party may have to add more than its share."""
+        return self.reports * noise.share(self.federation.honest).excess if self.coins else self.reports
 
     def keeps(self, event: Event) -> bool:
         """The promises of noise that can be shared among parties."""
@@ -147,7 +156,7 @@ class SecureSum(Held):
             raise NotPermitted(
                 "secure sum",
                 f"{type(mechanism).__name__} cannot be shared among parties",
-                "Ask a bounded sum with Laplace or Gaussian noise.",
+                "Ask a bounded sum with Laplace, Gaussian or binomial noise.",
                 KEPT,
             )
         if question.recipe is None:
@@ -172,6 +181,8 @@ class SecureSum(Held):
         colluding: int = 0,
         unit: Unit = RECORD,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        scheme: str = "masks",
+        largest: int = 2**20 - 1,
         packages: Iterable[str] = ("discreet",),
         bits: Bits | None = None,
     ) -> SecureSum:
@@ -181,7 +192,7 @@ class SecureSum(Held):
         ----------
         records : mapping of str to array, data frame, path, query, Source
             Each party's records.
-        schema, threshold, colluding, unit, neighbors
+        schema, threshold, colluding, unit, neighbors, scheme, largest
             Public. See `Federation`.
         packages : iterable of str
             Public. Whose recipes the parties use.
@@ -203,9 +214,8 @@ class SecureSum(Held):
         """
         server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *records))
         cards = tuple(PartyCertificate.of(one) for one in identities)
-        federation = Federation(
-            cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors, colluding
-        )
+        agreed = (cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors)
+        federation = Federation(*agreed, colluding, scheme, largest)
         tables = zip(identities, records.values(), strict=True)
         parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
         return cls(federation, server, parties)

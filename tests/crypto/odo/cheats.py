@@ -11,15 +11,15 @@ import numpy as np
 from discreet.core.grid import Steps
 from discreet.crypto.fields.field import PRIME, add, elements
 from discreet.crypto.messages import Signed, framed, labelled, listed, split
-from discreet.crypto.odo.dealing import Dealing
-from discreet.crypto.odo.member import Member
+from discreet.crypto.odo.odo_party import OdoParty
 from discreet.crypto.odo.odo_terms import NONCE, TESTS
+from discreet.crypto.odo.share_dealing import ShareDealing
 from discreet.crypto.rounds.speaker import Vector
 
 Fate = Literal["counts", "refuted", "false sum", "silent"]
 
 
-class Cheat(Member):
+class Cheat(OdoParty):
     """A party that lies. `fate` is what becomes of it: its dealing counts, or it is named, or it is missing."""
 
     fate: ClassVar[Fate] = "refuted"
@@ -30,7 +30,7 @@ class WrongShare(Cheat):
 
     fate: ClassVar[Fate] = "counts"
 
-    def _sealed(self, announced: object, dealing: Dealing, name: str) -> bytes:
+    def _sealed(self, announced: object, dealing: ShareDealing, name: str) -> bytes:
         if name == self._victims[0]:
             rows = dealing.rows.copy()
             rows[:, 0] = add(rows[:, 0], elements([1]))
@@ -67,7 +67,7 @@ class WrongShareAgain(WrongShare):
 class HighDegree(Cheat):
     """Shares a number by a polynomial of one degree too many."""
 
-    def _dealt(self, numbers: Steps) -> Dealing:
+    def _dealt(self, numbers: Steps) -> ShareDealing:
         dealing, points = super()._dealt(numbers), range(1, len(self.terms.parties) + 1)
         more = elements([pow(point, self.terms.faults + 1, PRIME) for point in points])
         rows = dealing.rows.copy()
@@ -78,7 +78,7 @@ class HighDegree(Cheat):
 class NotABit(Cheat):
     """Puts 1000 where a bit should be."""
 
-    def _dealt(self, numbers: Steps) -> Dealing:
+    def _dealt(self, numbers: Steps) -> ShareDealing:
         dealing = super()._dealt(numbers)
         rows = dealing.rows.copy()
         rows[:, 0] = add(rows[:, 0], elements([1000]))
@@ -88,7 +88,7 @@ class NotABit(Cheat):
 class HalfACoin(Cheat):
     """Puts a number that is no bit in the place of its last coin."""
 
-    def _dealt(self, numbers: Steps) -> Dealing:
+    def _dealt(self, numbers: Steps) -> ShareDealing:
         dealing, place = super()._dealt(numbers), self.terms.secrets - 1
         rows = dealing.rows.copy()
         rows[:, place] = add(rows[:, place], elements([(PRIME + 1) // 2]))
@@ -98,7 +98,7 @@ class HalfACoin(Cheat):
 class MaskNotZero(Cheat):
     """Puts 1000 where a bit should be, and a mask that is not zero at zero, in the hope that they cancel."""
 
-    def _dealt(self, numbers: Steps) -> Dealing:
+    def _dealt(self, numbers: Steps) -> ShareDealing:
         dealing = super()._dealt(numbers)
         rows = dealing.rows.copy()
         rows[:, 0] = add(rows[:, 0], elements([1000]))
@@ -112,12 +112,12 @@ class AllHeads(Cheat):
 
     fate: ClassVar[Fate] = "counts"
 
-    def _dealt(self, numbers: Steps) -> Dealing:
+    def _dealt(self, numbers: Steps) -> ShareDealing:
         dealing = super()._dealt(numbers)
         start, end = self.terms.size * self.terms.width, self.terms.secrets
         rows = dealing.rows.copy()
         heads = dataclasses.replace(self.terms, width=self.terms.coins, coins=2)
-        ones = Dealing.of(self._bits, heads, np.full(self.terms.size, 2**self.terms.coins - 1))
+        ones = ShareDealing.of(self._bits, heads, np.full(self.terms.size, 2**self.terms.coins - 1))
         rows[:, start:end] = ones.rows[:, : end - start]
         return dataclasses.replace(dealing, rows=rows)
 
@@ -125,7 +125,7 @@ class AllHeads(Cheat):
 class OtherSeed(Cheat):
     """Commits to one seed and shares another."""
 
-    def _dealt(self, numbers: Steps) -> Dealing:
+    def _dealt(self, numbers: Steps) -> ShareDealing:
         dealing = super()._dealt(numbers)
         return dataclasses.replace(dealing, seed=add(dealing.seed, elements([1])))
 
@@ -133,7 +133,7 @@ class OtherSeed(Cheat):
 class Copier(Cheat):
     """Repeats, in its own name, what another has dealt, as far as it can see it: boxes sealed by somebody else."""
 
-    def _sealed(self, announced: object, dealing: Dealing, name: str) -> bytes:
+    def _sealed(self, announced: object, dealing: ShareDealing, name: str) -> bytes:
         return bytes(len(super()._sealed(announced, dealing, name)))  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Signed
-from discreet.crypto.odo.member import Member
+from discreet.crypto.odo.odo_party import OdoParty
 from discreet.crypto.odo.odo_relay import OdoRelay
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.rounds.speaker import Total
@@ -40,11 +40,11 @@ def numbers_of(terms: OdoTerms, name: str) -> np.ndarray:
 class OdoRehearsal:
     """One run with these cheats in the places of honest parties."""
 
-    def __init__(self, terms: OdoTerms, cheats: Mapping[str, type[Member]] | None = None, seed: int = 0) -> None:
+    def __init__(self, terms: OdoTerms, cheats: Mapping[str, type[OdoParty]] | None = None, seed: int = 0) -> None:
         self.terms, kinds = terms, cheats or {}
         self.relay = OdoRelay(identity("server"), terms, known(), UsedRounds(), DeterministicBits(seed))
-        self.members: dict[str, Member] = {
-            name: kinds.get(name, Member)(
+        self.members: dict[str, OdoParty] = {
+            name: kinds.get(name, OdoParty)(
                 identity(name), terms, known(), UsedRounds(), DeterministicBits(1000 * seed + terms.index(name))
             )
             for name in terms.parties

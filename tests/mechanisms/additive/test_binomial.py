@@ -144,7 +144,7 @@ def test_a_party_reads_the_coins_off_the_promise() -> None:
 
 def test_an_answer_that_moves_farther_than_was_paid_for_is_refused() -> None:
     fine = Answer(np.zeros(1, np.int64), Grid(-1), Bound("l1", 1.0), Neighbors.ADD_REMOVE)
-    for answer in (counted([1], Neighbors.REPLACE), fine, whole_numbers([1], Bound("l1", 2.0))):
+    for answer in (counted([1, 0], Neighbors.REPLACE), fine, whole_numbers([1], Bound("l1", 2.0))):
         for release in (Binomial().release, Binomial().share(2).masked):
             with pytest.raises(ParameterError, match="one unit moves the answer by up to 2 grid steps, and 1 are paid"):
                 release(answer, DeterministicBits(1))

@@ -38,8 +38,8 @@ liars as `colluding`. All rests on a roster with the right keys, and on SHA-256,
 
 from __future__ import annotations
 
-from discreet.crypto.odo.member import Member
+from discreet.crypto.odo.odo_party import OdoParty
 from discreet.crypto.odo.odo_relay import OdoRelay
 from discreet.crypto.odo.odo_terms import OdoTerms
 
-__all__ = ["Member", "OdoRelay", "OdoTerms"]
+__all__ = ["OdoParty", "OdoRelay", "OdoTerms"]

@@ -13,10 +13,10 @@ from discreet.core.held import unheld
 from discreet.crypto.errors import Malformed, ProtocolError, WrongShares
 from discreet.crypto.fields.field import Elements, is_canonical, uniform_elements
 from discreet.crypto.messages import framed, labelled, split, unlabelled, unlisted
-from discreet.crypto.odo.dealing import HeldShares, Proof, committed
 from discreet.crypto.odo.decoding import opened
 from discreet.crypto.odo.odo_terms import NONCE, OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, PublicStream
+from discreet.crypto.odo.share_dealing import HeldShares, Proof, committed
 
 SAID = ("keys", "deal", "dealt", "seeds", "proof", "complaints", "answers", "agreed", "sum")
 ANSWERED = ("announcements", "delivery", "dealings", "openings", "proofs", "accusations", "defences", "accord")

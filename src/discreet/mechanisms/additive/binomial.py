@@ -107,8 +107,13 @@ class Binomial(Additive):
         return asked.coins
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
-        """The standard deviation of the noise on each coordinate; steps are whole numbers where no grid is given."""
-        return math.sqrt(self.coins) / 2 * (1.0 if grid is None else grid.step)
+        """The standard deviation of the noise on each coordinate; steps are whole numbers where no grid is given.
+
+        A sum that one unit moves farther than was paid for is refused here already, before anything is charged.
+        """
+        step = 1.0 if grid is None else grid.step
+        check_moved(bound.sensitivity("l1", size, neighbors) / step, int(self.moves), "Nothing was released or spent.")
+        return math.sqrt(self.coins) / 2 * step
 
     def worst_neighbors(self) -> NeighborPair:
         """A count that moves by all of its steps."""
@@ -167,6 +172,11 @@ class BinomialShare:
         """How many coins each party tosses for each number: an even number."""
         return 2 * -(-self.total // (2 * self.honest))
 
+    @property
+    def excess(self) -> float:
+        """By how much the honest coins are more than were paid for, since each party tosses as many: a factor."""
+        return self.coins * self.honest / self.total
+
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)
         return own.steps + coin_sums(bits, own.steps.shape, self.coins)
@@ -182,13 +192,17 @@ class BinomialShare:
 
 def check_counted(answer: Answer, moves: int) -> None:
     """Refuse an answer that one unit moves by more steps than are paid for."""
-    moved = answer.sensitivity("l1") / answer.grid.step
+    check_moved(answer.sensitivity("l1") / answer.grid.step, moves, "Nothing was released.")
+
+
+def check_moved(moved: float, moves: int, consequence: str) -> None:
+    """Refuse to move a sum by more steps than are paid for."""
     if moved > moves * (1 + 2.0**-40):
         raise ParameterError(
             "Binomial",
             f"one unit moves the answer by up to {moved:.6g} grid steps, and {moves} are paid for",
             "Ask counts, of units that come or go; or use Laplace or Gaussian noise.",
-            "Nothing was released.",
+            consequence,
             moved=moved,
         )
 

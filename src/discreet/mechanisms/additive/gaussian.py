@@ -156,6 +156,11 @@ class GaussianShare:
     def event(self) -> GaussianLoss:
         return GaussianLoss(self.multiplier)
 
+    @property
+    def excess(self) -> float:
+        """None: shares are real numbers of the right variance, up to a grid."""
+        return 1.0
+
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)
         return own.steps + discrete_gaussian(bits, own.steps.shape, self.own_scale(own))

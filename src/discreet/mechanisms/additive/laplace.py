@@ -176,6 +176,11 @@ class LaplaceShare:
     def event(self) -> LaplaceLoss:
         return LaplaceLoss(self.multiplier)
 
+    @property
+    def excess(self) -> float:
+        """None: shares are real numbers of the right variance, up to a grid."""
+        return 1.0
+
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)
         scale = self.own_scale(own)

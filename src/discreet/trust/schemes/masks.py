@@ -33,6 +33,7 @@ class Masks:
 
     name: ClassVar[str] = "masks"
     protocol: ClassVar[bytes] = PROTOCOL
+    coins: ClassVar[bool] = False
     hides: ClassVar[str] = (
         "Nobody sees the sum of fewer parties than the threshold. Less than half may leave; a party may put in a false"
         " sum, and nobody notices."
@@ -54,10 +55,13 @@ class Masks:
     def keeps(self, event: Event) -> bool:
         return is_shared(event)
 
-    def terms(self, terms: Terms, share: Share) -> Terms:
+    def check_sum(self, empty: Answer) -> None:
+        """Whatever can be added up modulo 2**64."""
+
+    def terms(self, terms: Terms, share: Share, largest: int) -> Terms:
         return terms
 
-    def vector(self, share: Share, own: Answer, bits: Bits) -> Steps:
+    def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:
         return share.masked(own, bits)
 
     def speaker(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds, bits: Bits) -> Client:

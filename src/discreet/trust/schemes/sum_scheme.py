@@ -46,6 +46,9 @@ class SumScheme(Protocol):
     hides: ClassVar[str]
     """What it hides from whom, and how many may lie and leave, in a sentence."""
 
+    coins: ClassVar[bool]
+    """Whether its noise is made of coins that all parties toss together."""
+
     def check(self, quorum: Quorum) -> None:
         """Refuse numbers of parties for which it keeps no promise, with the most that it does."""
 
@@ -55,10 +58,13 @@ class SumScheme(Protocol):
     def keeps(self, event: Event) -> bool:
         """Whether noise that it can make keeps the promise of this event."""
 
-    def terms(self, terms: Terms, share: Share) -> Terms:
-        """The terms of a round with this noise."""
+    def check_sum(self, empty: Answer) -> None:
+        """Refuse sums that it cannot add up, with the scheme that would do."""
 
-    def vector(self, share: Share, own: Answer, bits: Bits) -> Steps:
+    def terms(self, terms: Terms, share: Share, largest: int) -> Terms:
+        """The terms of a round with this noise, in which no party counts farther than this."""
+
+    def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:
         """What a party puts in, of its own exact sum: with its share of the noise, where the protocol adds none."""
 
     def speaker(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds, bits: Bits) -> Speaker:

@@ -139,7 +139,7 @@ def _at(point: int, values: list[int]) -> int:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dealing:
+class ShareDealing:
     """A dealer's bits and seed, as everybody's shares.
 
     Parameters
@@ -157,7 +157,7 @@ class Dealing:
     seed: Elements
 
     @classmethod
-    def of(cls, bits: Bits, terms: OdoTerms, numbers: Steps) -> Dealing:
+    def of(cls, bits: Bits, terms: OdoTerms, numbers: Steps) -> ShareDealing:
         """Share these numbers and as many fresh coins as the terms ask for."""
         if numbers.shape != (terms.size,) or ((numbers < 0) | (numbers >> terms.width > 0)).any():
             obstacle = f"they are not {terms.size} numbers from 0 to {2**terms.width - 1}"

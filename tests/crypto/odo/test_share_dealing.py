@@ -9,9 +9,9 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
 from discreet.crypto.fields.field import PRIME
-from discreet.crypto.odo.dealing import Dealing, HeldShares, Proof
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, extracted
+from discreet.crypto.odo.share_dealing import HeldShares, Proof, ShareDealing
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.odo.rehearsal import terms_of
 from tests.noise.fit import ALARM
@@ -21,8 +21,8 @@ NUMBERS = np.array([3, 0, 2])
 COINS = PublicCoins(TERMS, {1: [5, 6, 7], 3: [8, 9, 10]}, b"seen")
 
 
-def dealing(seed: int = 1, numbers: np.ndarray = NUMBERS, terms: OdoTerms = TERMS) -> Dealing:
-    return Dealing.of(DeterministicBits(seed), terms, numbers)
+def dealing(seed: int = 1, numbers: np.ndarray = NUMBERS, terms: OdoTerms = TERMS) -> ShareDealing:
+    return ShareDealing.of(DeterministicBits(seed), terms, numbers)
 
 
 def test_a_proof_goes_through_all_shares_and_no_others() -> None:

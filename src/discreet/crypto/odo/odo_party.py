@@ -14,16 +14,16 @@ from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
 from discreet.crypto.fields.field import add
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, listed, split, unlabelled
-from discreet.crypto.odo.dealing import Dealing, HeldShares
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.proceedings import ANSWERED, Header, Proceedings
+from discreet.crypto.odo.share_dealing import HeldShares, ShareDealing
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, SecretKeys, check_roster
 from discreet.crypto.rounds.speaker import Vector
 from discreet.crypto.rounds.terms import UsedRounds
 from discreet.noise.system_bits import system_bits
 
 
-class Member(Held):
+class OdoParty(Held):
     """One party. It begins, and each message of the relay lets it take one step.
 
     Parameters
@@ -51,7 +51,7 @@ class Member(Held):
         self._seen = ReplayGuard(terms.round, *ANSWERED)
         self._keys = SecretKeys.drawn(self._bits)
         self._announced = AnnouncedKeys(terms, {})
-        self._dealing: Dealing | None = None
+        self._dealing: ShareDealing | None = None
         self._held: dict[str, HeldShares] = {}
         self._proceedings = Proceedings(terms, b"", {})
 
@@ -100,10 +100,10 @@ class Member(Held):
         self._announced, self._dealing = announced, dealing
         return self._signed("deal", framed(signed, labelled(boxes)))
 
-    def _dealt(self, numbers: Steps) -> Dealing:
-        return Dealing.of(self._bits, self.terms, numbers)
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        return ShareDealing.of(self._bits, self.terms, numbers)
 
-    def _sealed(self, announced: AnnouncedKeys, dealing: Dealing, name: str) -> bytes:
+    def _sealed(self, announced: AnnouncedKeys, dealing: ShareDealing, name: str) -> bytes:
         content = dealing.held(self.terms.index(name)).to_bytes()
         return announced.sealed(self._bits, self.name, self._keys.seal, name, content)
 
@@ -187,7 +187,7 @@ class Member(Held):
         return self._signed("sum", self._proceedings.said(total.astype("<u8").tobytes()))
 
     @property
-    def _own(self) -> Dealing:
+    def _own(self) -> ShareDealing:
         assert self._dealing is not None
         return self._dealing
 
