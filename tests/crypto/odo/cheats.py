@@ -29,9 +29,10 @@ class WrongShare(Cheat):
     """Gives one party a wrong share, and opens the true one when that party complains."""
 
     fate: ClassVar[Fate] = "counts"
+    many: ClassVar[int] = 1
 
     def _sealed(self, announced: object, dealing: ShareDealing, name: str) -> bytes:
-        if name == self._victims[0]:
+        if name in self._victims[: self.many]:
             rows = dealing.rows.copy()
             rows[:, 0] = add(rows[:, 0], elements([1]))
             dealing = dataclasses.replace(dealing, rows=rows)
@@ -40,6 +41,13 @@ class WrongShare(Cheat):
     @property
     def _victims(self) -> list[str]:
         return [name for name in self.terms.parties if name != self.name]
+
+
+class WrongShares(WrongShare):
+    """Gives all others wrong shares, and opens the true ones."""
+
+    fate: ClassVar[Fate] = "refuted"
+    many: ClassVar[int] = 99
 
 
 class WrongShareKept(WrongShare):

@@ -10,7 +10,16 @@ import pytest
 
 from discreet.crypto.errors import ProtocolError, TooFewSurvivors, WrongShares
 from discreet.crypto.odo.proceedings import SAID
-from tests.crypto.odo.cheats import CHEATS, AllHeads, FalseSum, Leaver, NotABit
+from tests.crypto.odo.cheats import (
+    CHEATS,
+    AllHeads,
+    FalseSum,
+    Leaver,
+    NotABit,
+    OtherSeed,
+    WrongShare,
+    WrongShares,
+)
 from tests.crypto.odo.rehearsal import OdoRehearsal, terms_of
 
 MANY = terms_of(7, 2, size=400, coins=6, width=1)
@@ -50,6 +59,22 @@ def test_a_party_may_leave_at_each_step(step: str) -> None:
     assert within(run, run.noise(total), len(total.survivors))
     assert ("p1" in total.survivors) == (SAID.index(step) > SAID.index("proof"))
     assert total.liars == ()  # to leave is no lie
+
+
+def test_whoever_is_accused_and_leaves_is_missing_and_not_a_liar() -> None:
+    gone = type("Gone", (Leaver, WrongShare), {"leaves": "answers"})
+    run = OdoRehearsal(terms_of(4, 1), {"p1": gone})
+    total = run.run()
+    assert "p1" not in total.survivors
+    assert total.liars == ()
+
+
+def test_the_reason_is_told() -> None:
+    told = {WrongShares: "3 parties hold shares that its proof", NotABit: "is no bit", OtherSeed: "its seed is not"}
+    for cheat, words in told.items():
+        run = OdoRehearsal(terms_of(4, 1), {"p2": cheat})
+        run.run()
+        assert words in run.relay.refuted["p2"]
 
 
 def test_coins_that_were_not_tossed_do_not_change_the_law() -> None:

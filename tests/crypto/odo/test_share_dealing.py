@@ -8,10 +8,11 @@ from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
-from discreet.crypto.fields.field import PRIME
-from discreet.crypto.odo.odo_terms import OdoTerms
+from discreet.crypto.fields.field import PRIME, dot, elements
+from discreet.crypto.odo.odo_terms import TESTS, OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, extracted
 from discreet.crypto.odo.share_dealing import HeldShares, Proof, ShareDealing
+from discreet.crypto.sharing.shamir import weights_at
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.odo.rehearsal import terms_of
 from tests.noise.fit import ALARM
@@ -42,6 +43,18 @@ def test_proofs_of_different_numbers_look_alike() -> None:
         lowest = np.array([[value & 7 for row in (*one.degrees, *one.squares) for value in row[:-1]] for one in found])
         for column in lowest.T:
             assert stats.chisquare(np.bincount(column, minlength=8)).pvalue > ALARM
+
+
+def test_masks_hide_the_combination_of_secrets_and_have_the_degrees_that_they_must() -> None:
+    """Without its mask, a test of degrees would show a sum of secrets; with one of degree t, a test of bits its top."""
+    dealt, points = dealing(), (1, 2)
+    secrets = dot(weights_at(0, points), dealt.rows[:2])
+    assert set(secrets[: TERMS.secrets].tolist()) == {0, 1}
+    shown = int(dot(weights_at(0, points), elements(dealt.proof(COINS).degrees[0])))
+    assert shown != int(dot(COINS.weights(0), secrets[: TERMS.secrets]))
+    masks = slice(TERMS.secrets + TESTS, TERMS.secrets + 2 * TESTS)
+    assert not dot(weights_at(0, (1, 2, 3)), dealt.rows[:3, masks]).any()
+    assert dot(weights_at(0, points), dealt.rows[:2, masks]).all()
 
 
 def test_public_coins_hang_on_every_seed_and_on_what_was_seen() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
@@ -68,6 +69,8 @@ def test_the_error_that_is_stated_is_that_of_all_coins_that_are_tossed() -> None
     with SecureSum.rehearsal(cells, Schema({"age": Number(0, 400)}), threshold=3, scheme="odo", largest=7) as trust:
         counts = discreet.histogram(of(trust, Budget(1000.0, 0.5)), "age", bins=400, epsilon=3.0, delta=0.01)
     errors = np.asarray(counts.counts, dtype=float) - np.r_[20, np.zeros(399)]
+    tossed = 4 * calibrate(Binomial, Budget(3.0, 0.01)).share(3).coins
+    assert counts.stddev == pytest.approx(np.sqrt(tossed / 4 + 1 / 12))  # as if it were rounded
     assert errors.std() == pytest.approx(counts.stddev, rel=6 / np.sqrt(800))
     assert (errors == np.rint(errors)).all()
     assert (BinomialShare(80, 1, 7).excess, BinomialShare(84, 1, 7).excess) == (1.05, 1.0)
