@@ -43,7 +43,7 @@ class WrongShare(Cheat):
         return [name for name in self.terms.parties if name != self.name]
 
 
-class WrongShares(WrongShare):
+class WrongToAll(WrongShare):
     """Gives all others wrong shares, and opens the true ones."""
 
     fate: ClassVar[Fate] = "refuted"

@@ -18,7 +18,7 @@ from tests.crypto.odo.cheats import (
     NotABit,
     OtherSeed,
     WrongShare,
-    WrongShares,
+    WrongToAll,
 )
 from tests.crypto.odo.rehearsal import OdoRehearsal, terms_of
 
@@ -70,7 +70,7 @@ def test_whoever_is_accused_and_leaves_is_missing_and_not_a_liar() -> None:
 
 
 def test_the_reason_is_told() -> None:
-    told = {WrongShares: "3 parties hold shares that its proof", NotABit: "is no bit", OtherSeed: "its seed is not"}
+    told = {WrongToAll: "3 parties hold shares that its proof", NotABit: "is no bit", OtherSeed: "its seed is not"}
     for cheat, words in told.items():
         run = OdoRehearsal(terms_of(4, 1), {"p2": cheat})
         run.run()
