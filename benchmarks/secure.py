@@ -20,8 +20,8 @@ from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.server import Server
-from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Signed
+from discreet.crypto.rounds.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.system_bits import system_bits

@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.agreement import SAID
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.server import Server, Total
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words
+from discreet.crypto.masked_sum.masks import SAID
+from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.messages import Message, Signed, split, unlabelled
+from discreet.crypto.rounds.speaker import Total, Words
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.noise.deterministic import DeterministicBits
 
 NAMES = tuple(f"p{number}" for number in range(12))

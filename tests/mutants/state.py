@@ -63,7 +63,7 @@ MUTANTS = [
     ),
     *of("trust/party", ("    @exclusive\n    def charged", "    def charged"), tests=FORKS),
     *of("trust/secure_sum", ("    @exclusive\n    def ask", "    def ask"), tests=WALK),
-    *of("crypto/masked_sum/terms", ("    @exclusive\n    def claim", "    def claim"), tests=FORKS),
+    *of("crypto/rounds/terms", ("    @exclusive\n    def claim", "    def claim"), tests=FORKS),
     *of("crypto/messages", ("        self.check_process()\n", ""), tests=WALK),
     *of("mechanisms/online/online_queries", ("    @exclusive\n    def ask", "    def ask"), tests=WALK),
     *of("statistics/tables/conversation", ("    @exclusive\n    def __enter__", "    def __enter__"), tests=WALK),

@@ -874,7 +874,6 @@ MUTANTS = [
     ),
     *of(
         "trust/federation",
-        ("return self.threshold - self.colluding", "return self.threshold"),
         ("if self.neighbors is Neighbors.REPLACE and self.threshold < len(self.parties):", "if False:"),
     ),
     *of(

@@ -222,7 +222,7 @@ def test_who_dies_between_paying_and_sending_has_paid(tmp_path: Path) -> None:
         one = party("north", ledger=ledger)
         one.source = Struck(one.source)  # type: ignore[assignment]
         with pytest.raises(SystemExit):
-            one.seated(call())._noisy_sum()
+            one.seated(call())._vector()
     with SqliteLedger.open(path) as again:
         assert [entry.event for entry in again.entries()] == [NOISE.event]
 
@@ -255,12 +255,12 @@ def test_a_round_whose_charge_was_cut_short_stays_spent_and_is_refused(
         with monkeypatch.context() as patch:
             patch.setattr(SqliteLedger, "commit", struck)
             with pytest.raises(SystemExit):
-                party("north", ledger=ledger).seated(call())._noisy_sum()
+                party("north", ledger=ledger).seated(call())._vector()
         spent = ledger.balance().certified
         assert spent > 0
     with SqliteLedger.open(path) as again:
         with pytest.raises(UncommittedCharge):
-            party("north", ledger=again).seated(call())._noisy_sum()
+            party("north", ledger=again).seated(call())._vector()
         assert [entry.committed for entry in again.entries()] == [False]
         assert again.balance().certified == spent
 
@@ -268,11 +268,11 @@ def test_a_round_whose_charge_was_cut_short_stays_spent_and_is_refused(
 def test_one_round_cannot_pay_for_another_question(tmp_path: Path) -> None:
     """Not even in the next life, when the round is called again with something else."""
     with ledger_at(tmp_path / "l") as ledger:
-        party("north", ledger=ledger).seated(call())._noisy_sum()
+        party("north", ledger=ledger).seated(call())._vector()
         seat = party("north", ledger=ledger).seated(call())
         seat.call = dataclasses.replace(seat.call, event=dataclasses.replace(NOISE, multiplier=0.5).event)
         with pytest.raises(KeyReused, match="another request"):
-            seat._noisy_sum()
+            seat._vector()
         assert len(ledger.entries()) == 1
 
 
@@ -280,7 +280,7 @@ def test_what_leaves_is_the_sum_and_the_noise() -> None:
     """Of the party's own records, on the grid of all: the noise is below a hundredth of the count."""
     seat = party("west").seated(call())
     empty = prepared(seat.call, seat.question, federation())
-    own = empty.grid.values(seat._noisy_sum().astype(np.int64))
+    own = empty.grid.values(seat._vector().astype(np.int64))
     assert np.allclose(own, 64, atol=4)
     assert not np.array_equal(own, np.full(3, 64.0))
 
@@ -292,7 +292,7 @@ def test_the_noise_is_for_all_rows_of_a_person(monkeypatch: pytest.MonkeyPatch) 
     seen: list[Answer] = []
     monkeypatch.setattr(seat._party, "federation", wide)
     monkeypatch.setattr(GaussianShare, "masked", lambda share, own, bits: seen.append(own))
-    seat._noisy_sum()
+    seat._vector()
     assert [own.bound for own in seen] == [seat.question.bound.times(3)]
 
 
@@ -302,7 +302,7 @@ def test_two_lines_may_ask_one_party_at_once(ledgers: dict[str, SqliteLedger]) -
     seats = [one.seated(call(f"r{i}")) for i in range(8)]
 
     async def asked() -> None:
-        await asyncio.gather(*(asyncio.to_thread(seat._noisy_sum) for seat in seats))
+        await asyncio.gather(*(asyncio.to_thread(seat._vector) for seat in seats))
 
     asyncio.run(asked())
     assert len(ledgers["north"].entries()) == 8
@@ -360,7 +360,7 @@ def test_without_anybody_to_tell_a_failure_is_logged(
     one = Party(identity("north"), np.ones((3, 1)), federation(), packages=PACKAGES)
     monkeypatch.setattr(one.source, "sum", fail)
     said = Call.of(brittle(federation().schema), NOISE.event, federation()).written()
-    own = one.seated(Message("r1", "server", "call", said).signed(identity("server")))._noisy_sum()
+    own = one.seated(Message("r1", "server", "call", said).signed(identity("server")))._vector()
     assert own.shape == (1,)
     assert [record.levelname for record in caplog.records] == ["ERROR"]
     assert "sent noise alone" in caplog.text

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from discreet.crypto.errors import TooFewSurvivors, WrongShares
-from discreet.crypto.masked_sum.server import Server, Total
-from discreet.crypto.masked_sum.terms import UsedRounds
+from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.messages import Message, Signed, framed, labelled, split, unlabelled
+from discreet.crypto.rounds.speaker import Total
+from discreet.crypto.rounds.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call

@@ -47,6 +47,8 @@ class NoiseContext:
         Whether nothing but epsilon is ever paid.
     local : bool
         Whether every person reports by itself.
+    coins : bool
+        Whether noise is made of coins that parties toss together.
     """
 
     size: int
@@ -54,6 +56,7 @@ class NoiseContext:
     delta: float
     pure: bool
     local: bool
+    coins: bool = False
 
 
 class Share(Protocol):
@@ -62,8 +65,16 @@ class Share(Protocol):
     promises: ClassVar[type[Any]]
     """The kind of event that such shares can keep."""
 
+    @classmethod
+    def of(cls, event: Any, honest: int) -> Share:
+        """The shares that keep this promise; refused where it is not one of theirs."""
+
     @property
     def event(self) -> Event: ...
+
+    @property
+    def excess(self) -> float:
+        """By which factor the honest shares have more variance than was paid for."""
 
     def prepared(self, answer: Any) -> Any:
         """The answer on the grid that the noise is drawn on: the same for all parties."""

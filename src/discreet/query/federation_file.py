@@ -3,6 +3,8 @@
 [federation]
 threshold = 3                   # how many parties must be left
 colluding = 0                   # how many may work together with the server
+scheme = "masks"                # how sums are opened: "masks" where it is missing, or "odo"
+largest = 1000000               # the most that a party can count, under "odo"
 server = '''-----BEGIN CERTIFICATE----- ...'''
 parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]
 """
@@ -10,6 +12,7 @@ parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ from discreet.schema.dates import Temporal
 from discreet.schema.schema import Boolean, Category, Column, Number
 from discreet.trust.federation import Federation
 
-KEYS = ("threshold", "colluding", "server", "parties")
+KEYS = ("threshold", "colluding", "scheme", "largest", "server", "parties")
 
 
 def read_federation(path: str | Path) -> Federation:
@@ -54,6 +57,7 @@ def read_federation(path: str | Path) -> Federation:
             described.unit,
             described.neighbors,
             _whole(table["colluding"]),
+            **{key: kind(table[key]) for key, kind in OPTIONS.items() if key in table},
         )
     except ParameterError as why:
         raise SchemaError(where, why.obstacle, why.remedy) from why
@@ -69,10 +73,18 @@ def written_federation(federation: Federation) -> str:
         "[federation]",
         f"threshold = {federation.threshold}",
         f"colluding = {federation.colluding}",
+        *_scheme(federation),
         f"server = {_block(federation.server)}",
         f"parties = [{', '.join(_block(card) for card in federation.parties)}]",
     ]
     return written_schema(described) + "\n" + "\n".join(table) + "\n"
+
+
+def _scheme(federation: Federation) -> list[str]:
+    """Nothing for masks, so that their files are as they always were."""
+    if federation.scheme == "masks":
+        return []
+    return [f"scheme = {quoted(federation.scheme)}", f"largest = {federation.largest}"]
 
 
 def written_schema(described: SchemaFile) -> str:
@@ -141,5 +153,14 @@ def _card(text: Any) -> PartyCertificate:
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("threshold or colluding")
+        raise TypeError("threshold, colluding or largest")
     return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("scheme")
+    return value
+
+
+OPTIONS: dict[str, Callable[[Any], Any]] = {"scheme": _text, "largest": _whole}

@@ -52,7 +52,9 @@ def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, ti
         budget.delta,
         pure(data, budget),
         data.local,
+        data.coins,
     )
+    data.check_counted(question)
     fitting = [calibrate(noise, budget, times) for noise in templates() if noise.suits(asked)]
     if len(fitting) == 1:  # the trust model says whether it keeps the promise, when it is asked for a permit
         return spread(data, question, fitting[0])

@@ -15,6 +15,7 @@ from discreet.core.events import Event, read, written
 from discreet.core.mechanism import Share
 from discreet.crypto.errors import UNOPENED, Disagreement
 from discreet.crypto.messages import framed
+from discreet.crypto.rounds.terms import Terms
 from discreet.mechanisms.additive.share_of import share_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
@@ -81,6 +82,11 @@ class Call:
         """
         return sha256(framed(federation.digest, self.written())).digest()
 
+    def terms(self, federation: Federation, round: str, size: int) -> Terms:
+        """The terms of a round in which this call is answered by vectors of this size."""
+        terms = federation.terms(round, size, self.about(federation))
+        return federation.protocol.terms(terms, self.share(federation.honest), federation.largest)
+
     def share(self, honest: int) -> Share:
         """What each party adds, so that this number of honest ones keep the promise."""
         return share_of(self.event, honest)
@@ -96,6 +102,7 @@ def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer
     share = call.share(federation.honest)
     empty = share.prepared(Answer(nothing, question.grid, bound, federation.neighbors))
     share.own_scale(empty)
+    federation.protocol.check_sum(empty)
     return empty
 
 

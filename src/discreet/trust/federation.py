@@ -7,13 +7,15 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Roster
-from discreet.crypto.masked_sum.terms import Terms
+from discreet.crypto.rounds.terms import Terms
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Boolean, Category, Column, Number, Schema
+from discreet.trust.schemes.sum_scheme import Quorum, SumScheme, scheme_named
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,12 @@ class Federation:
         counts all parties, and none may drop out.
     colluding : int
         Public. How many parties may work together with the server without breaking the promise; at most
-        2 threshold - parties - 1.
+        2 threshold - parties - 1 under masks.
+    scheme : str
+        Public. How sums are opened: "masks", or "odo", where some parties may lie (see `trust.schemes`).
+    largest : int
+        Public. The most that a party can count: not less than it has records. It is a limit under "odo" alone, where it
+        costs a share for each of its bits; 1 where each party is a single person.
 
     Examples
     --------
@@ -59,19 +66,16 @@ class Federation:
     unit: Unit = RECORD
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     colluding: int = 0
+    scheme: str = "masks"
+    largest: int = 2**20 - 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(self.parties))
-        most = self.terms("rehearsal", 1, b"").colluders
+        self.terms("rehearsal", 1, b"")
         if len(set(self.roster.keys.values())) < len(self.roster.keys):
             raise ParameterError("federation", "two members have the same key", "Let each draw its own.")
-        if not 0 <= self.colluding <= most:
-            raise ParameterError(
-                "federation",
-                f"{self.colluding} of {len(self.parties)} parties may collude, with a threshold of {self.threshold}",
-                f"At most {most} may; raise the threshold.",
-                colluding=self.colluding,
-            )
+        check_whole("federation", "largest", self.largest)
+        self.protocol.check(self._quorum)
         if self.neighbors is Neighbors.REPLACE and self.threshold < len(self.parties):
             raise ParameterError(
                 "federation",
@@ -88,7 +92,16 @@ class Federation:
     @property
     def honest(self) -> int:
         """How many honest parties are surely in every sum."""
-        return self.threshold - self.colluding
+        return self.protocol.honest(self._quorum)
+
+    @property
+    def protocol(self) -> SumScheme:
+        """How sums are opened."""
+        return scheme_named(self.scheme)
+
+    @property
+    def _quorum(self) -> Quorum:
+        return Quorum(len(self.parties), self.threshold, self.colluding)
 
     @cached_property
     def roster(self) -> Roster:
@@ -106,12 +119,13 @@ class Federation:
             "columns": [[name, *_plain(kind)] for name, kind in self.schema.columns.items()],
             "unit": asdict(self.unit),
             "neighbors": self.neighbors.value,
+            **({} if self.scheme == "masks" else {"scheme": self.scheme, "largest": self.largest}),
         }
         return sha256(json.dumps(document, sort_keys=True).encode()).digest()
 
     def terms(self, round: str, size: int, about: bytes) -> Terms:
         """The terms of a round in which vectors of this size are added."""
-        return Terms(round, self.names, self.threshold, size, self.server.name, about)
+        return Terms(round, self.names, self.threshold, size, self.server.name, about, self.protocol.protocol)
 
 
 def _plain(kind: Column) -> list[str | float]:

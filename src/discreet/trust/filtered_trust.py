@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
-from discreet.core.mechanism import Mechanism
+from discreet.core.mechanism import Mechanism, Noise
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Participants
 from discreet.questions.filtered import filtered
@@ -69,6 +69,11 @@ class FilteredTrust:
         check_ready(self.trust)
 
     @property
+    def coins(self) -> bool:
+        """Whether noise is made of coins that several parties toss together."""
+        return bool(getattr(self.trust, "coins", False))
+
+    @property
     def secret(self) -> bool:
         return self.trust.secret
 
@@ -76,6 +81,10 @@ class FilteredTrust:
     def reports(self) -> float:
         """The variance of the noise in units of a curator's: everybody reports, also who does not fulfil it."""
         return self.trust.reports
+
+    def reports_of(self, noise: Noise) -> float:
+        """The same for this noise."""
+        return float(getattr(self.trust, "reports_of", lambda _: self.reports)(noise))
 
     @property
     def participants(self) -> Participants | None:

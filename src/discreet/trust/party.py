@@ -21,12 +21,12 @@ from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import in_words
-from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
+from discreet.crypto.errors import UNOPENED, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.agreement import check_roster
-from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
+from discreet.crypto.rounds.agreement import check_roster
+from discreet.crypto.rounds.speaker import Speaker
+from discreet.crypto.rounds.terms import UsedRounds
 from discreet.noise.system_bits import system_bits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
@@ -239,8 +239,10 @@ class Seat(Held):
                 "Ask for less, or let its owner open another account.",
             )
         self._size = agreed(self.call, self.question, federation).size
-        terms = federation.terms(self.round, self._size, self.call.about(federation))
-        self._client = Client(party.identity, terms, federation.roster, party.rounds, party.bits)
+        terms = self.call.terms(federation, self.round, self._size)
+        self._speaker: Speaker = federation.protocol.speaker(
+            party.identity, terms, federation.roster, party.rounds, party.bits
+        )
 
     @property
     def purpose(self) -> str:
@@ -252,33 +254,25 @@ class Seat(Held):
     @property
     def most(self) -> int:
         """The longest message of the server in this round, in bytes."""
-        return self._client.terms.passed_on
+        return self._speaker.most
 
     @exclusive
-    def advertise(self) -> Signed:
-        return self._client.advertise()
+    def begin(self) -> Signed:
+        return self._speaker.begin()
 
     @exclusive
     def answer(self, signed: Signed) -> Signed:
         """What the party says to a message of the server."""
-        steps: dict[str, Callable[[Signed], Signed]] = {
-            "announcements": self._client.share_keys,
-            "delivery": lambda delivery: self._client.mask(delivery, self._noisy_sum),
-            "survivors": self._client.agree,
-            "agreements": self._client.reveal,
-        }
-        step = steps.get(signed.message.kind)
-        if step is None:
-            raise OutOfOrder(f"{signed.message.kind!r}", "there is no such step", "", UNOPENED)
-        return step(signed)
+        return self._speaker.answer(signed, self._vector)
 
-    def _noisy_sum(self) -> np.ndarray:
-        """The exact sum of the own records with the own share of the noise, modulo 2**64: what masks are put on."""
+    def _vector(self) -> np.ndarray:
+        """What is put in, paid for: the exact sum of the own records, as the scheme of the federation wants it."""
         party, question = self._party, self.question
         party.charged(self.call.event, self.purpose, self.round)
         bound = question.bound.times(party.federation.unit.rows)
         own = Answer(self._own_sum(), question.grid, bound, party.federation.neighbors)
-        return self.call.share(party.federation.honest).masked(own, party.bits)
+        agreed, share = party.federation, self.call.share(party.federation.honest)
+        return agreed.protocol.vector(share, own, party.bits, agreed.largest)
 
     def _own_sum(self) -> Steps:
         """The exact sum of the own records; zeros if it fails.

@@ -11,11 +11,13 @@ from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.ledger import Ledger
+from discreet.core.mechanism import Noise
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 from discreet.core.receipt import RELATIONS, in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
+from discreet.questions.question import BoundedQuestion
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Category
@@ -192,6 +194,24 @@ class PrivateData(Holder):
     def local(self) -> bool:
         """Whether every person reports by itself."""
         return self._trust.local
+
+    @property
+    def coins(self) -> bool:
+        """Whether noise is made of coins that several parties toss together."""
+        return getattr(self._trust, "coins", False)
+
+    def reports_of(self, noise: Noise) -> float:
+        """The variance of this noise in units of a curator's, where parties cannot share it evenly."""
+        return getattr(self._trust, "reports_of", lambda _: self.reports)(noise)
+
+    def check_counted(self, question: BoundedQuestion) -> None:
+        """Refuse what is no count, where noise is made of coins."""
+        if self.coins and not (question.grid.exponent == 0 and question.bound.nonnegative and self.unit.is_row):
+            raise NotPermitted(
+                "verified shares",
+                "the question is no count of records: its numbers are not whole, or may be negative",
+                'Ask counts, or let the federation take scheme "masks".',
+            )
 
     @property
     def reports(self) -> float:

@@ -11,9 +11,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.held import Held, exclusive, unheld
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.server import Server, Total
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 from discreet.crypto.messages import Message, Signed
+from discreet.crypto.rounds.speaker import Relay, Total
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.trust.call import Call
 from discreet.trust.federation import Federation
 from discreet.trust.party import Party, Seat
@@ -68,7 +68,7 @@ class InProcess(Held):
     def _answered(self, message: Signed) -> Signed | None:
         if message.message.kind == "call":
             self._seat = self._party.seated(message)
-            return self._seat.advertise()
+            return self._seat.begin()
         return None if self._seat is None else self._seat.answer(message)
 
 
@@ -104,21 +104,19 @@ class Round:
         patience: float | None = None,
     ) -> None:
         self._identity, self._terms, self._patience = identity, terms, patience
-        self._server = Server(identity, terms, federation.roster, rounds)
+        self._relay: Relay = federation.protocol.relay(identity, terms, federation.roster, rounds)
         self.left: dict[str, str] = {}
         """Who is not in the sum, and why."""
 
     async def total(self, call: Call, channels: Mapping[str, PartyChannel]) -> Total:
         """The sum over all who stay; `left` has who did not, and why."""
-        server, present = self._server, dict(channels)
+        relay, present = self._relay, dict(channels)
         opening = Message(self._terms.round, self._identity.name, "call", call.written()).signed(self._identity)
         try:
             await self._heard(present, dict.fromkeys(present, opening))
-            await self._heard(present, dict.fromkeys(present, server.announce()))
-            await self._heard(present, server.deliver())
-            await self._heard(present, dict.fromkeys(present, server.survivors()))
-            await self._heard(present, dict.fromkeys(present, server.confirm()))
-            total = server.total()
+            while messages := relay.passed_on():
+                await self._heard(present, messages)
+            total = relay.total()
         except ProtocolError as why:
             asked = f"round {self._terms.round!r}"
             obstacle = why.obstacle if why.asked == asked else f"{why.asked}: {why.obstacle}"
@@ -131,7 +129,7 @@ class Round:
     async def _heard(self, present: dict[str, PartyChannel], messages: Mapping[str, Signed]) -> None:
         """Pass everybody its message and hear all answers; who gives none is not present any more."""
         tasks = {
-            asyncio.ensure_future(one.exchange(messages[name], self._server.receive, self._terms.most)): name
+            asyncio.ensure_future(one.exchange(messages[name], self._relay.receive, self._relay.most)): name
             for name, one in present.items()
             if name in messages
         }

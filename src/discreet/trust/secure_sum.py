@@ -16,16 +16,15 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
-from discreet.core.mechanism import Mechanism
+from discreet.core.mechanism import Mechanism, Noise
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.receipt import Participants
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.agreement import check_roster
-from discreet.crypto.masked_sum.terms import UsedRounds
+from discreet.crypto.rounds.agreement import check_roster
+from discreet.crypto.rounds.terms import UsedRounds
 from discreet.display.plain import plain
-from discreet.mechanisms.additive.share_of import kinds
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.plain_schema import PlainSchema, schema_of
@@ -133,13 +132,22 @@ class SecureSum(Held):
         return sum(one.units for one in present.values())
 
     @property
+    def coins(self) -> bool:
+        """Whether noise is made of coins that all parties toss together."""
+        return self.federation.protocol.coins
+
+    @property
     def reports(self) -> float:
         """By how much the variance of the noise exceeds that of a curator, if nobody drops out."""
         return len(self.federation.parties) / self.federation.honest
 
+    def reports_of(self, noise: Noise) -> float:
+        """The same for this noise, of which each party may have to add more than its share."""
+        return self.reports * noise.share(self.federation.honest).excess if self.coins else self.reports
+
     def keeps(self, event: Event) -> bool:
         """The promises of noise that can be shared among parties."""
-        return type(event) in kinds()
+        return self.federation.protocol.keeps(event)
 
     @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
@@ -148,7 +156,7 @@ class SecureSum(Held):
             raise NotPermitted(
                 "secure sum",
                 f"{type(mechanism).__name__} cannot be shared among parties",
-                "Ask a bounded sum with Laplace or Gaussian noise.",
+                "Ask a bounded sum with Laplace, Gaussian or binomial noise.",
                 KEPT,
             )
         if question.recipe is None:
@@ -173,6 +181,8 @@ class SecureSum(Held):
         colluding: int = 0,
         unit: Unit = RECORD,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        scheme: str = "masks",
+        largest: int = 2**20 - 1,
         packages: Iterable[str] = ("discreet",),
         bits: Bits | None = None,
     ) -> SecureSum:
@@ -182,7 +192,7 @@ class SecureSum(Held):
         ----------
         records : mapping of str to array, data frame, path, query, Source
             Each party's records.
-        schema, threshold, colluding, unit, neighbors
+        schema, threshold, colluding, unit, neighbors, scheme, largest
             Public. See `Federation`.
         packages : iterable of str
             Public. Whose recipes the parties use.
@@ -204,9 +214,8 @@ class SecureSum(Held):
         """
         server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *records))
         cards = tuple(PartyCertificate.of(one) for one in identities)
-        federation = Federation(
-            cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors, colluding
-        )
+        agreed = (cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors)
+        federation = Federation(*agreed, colluding, scheme, largest)
         tables = zip(identities, records.values(), strict=True)
         parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
         return cls(federation, server, parties)
@@ -222,7 +231,7 @@ class SecureSum(Held):
         self.close()
 
     def _total(self, call: Call, size: int) -> Steps:
-        terms = self.federation.terms(secrets.token_hex(16), size, call.about(self.federation))
+        terms = call.terms(self.federation, secrets.token_hex(16), size)
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
         present = self._present()
         self._secret &= all(one.secret for one in present.values())

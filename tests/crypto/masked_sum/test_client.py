@@ -24,11 +24,12 @@ from discreet.crypto.errors import (
     WrongShares,
 )
 from discreet.crypto.identity import Roster
-from discreet.crypto.masked_sum.agreement import ANSWERED, PublicKeys
 from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.masks import ANSWERED
 from discreet.crypto.masked_sum.server import Server
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 from discreet.crypto.messages import Message, Signed, framed, labelled, listed, split, unlabelled
+from discreet.crypto.rounds.agreement import PublicKeys
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import client_of, from_server, identity, roster, server_of, terms_of, vector_of
 from tests.noise.fit import ALARM

@@ -15,11 +15,12 @@ from scipy import stats
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masked_sum import masked_sum
-from discreet.crypto.masked_sum.agreement import SAID, put_on_half
 from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.masks import SAID, put_on_half, subtract_mask
 from discreet.crypto.masked_sum.server import Server
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, subtract_mask
 from discreet.crypto.messages import Signed
+from discreet.crypto.rounds.speaker import Words
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.noise.system_bits import system_bits
 from tests.crypto.rehearsal import END, Rehearsal, View, sum_of, terms_of, vector_of
 from tests.noise.fit import ALARM

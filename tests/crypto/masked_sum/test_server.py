@@ -22,8 +22,8 @@ from discreet.crypto.fields.field import Elements, add, elements, uniform_elemen
 from discreet.crypto.masked_sum import client as client_module
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.server import Server
-from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed, framed, labelled, split, unlabelled
+from discreet.crypto.rounds.terms import UsedRounds
 from discreet.crypto.sharing.shamir import Deal, ShamirShare, share
 from tests.crypto.rehearsal import Rehearsal, client_of, identity, roster, server_of, sum_of, terms_of, vector_of
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from discreet.crypto.identity import Identity
-from discreet.crypto.masked_sum.server import Server, Total
-from discreet.crypto.masked_sum.terms import Terms
+from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.rounds.speaker import Total
+from discreet.crypto.rounds.terms import Terms
 from discreet.trust.party import Seat
 from discreet.trust.secure_sum import OtherSurvivors
 from tests.trust.network.outcome import Books
@@ -21,7 +22,7 @@ from tests.trust.network.stage import NAMES, Stage, party
 @pytest.fixture(scope="module")
 def books() -> Iterator[Books]:
     """Every vector that is masked and every total that is opened, written down."""
-    kept, noisy_sum, begin, total = Books(), Seat._noisy_sum, Server.__init__, Server.total
+    kept, noisy_sum, begin, total = Books(), Seat._vector, Server.__init__, Server.total
 
     def noted(seat: Seat) -> np.ndarray:
         vector = noisy_sum(seat)
@@ -37,7 +38,7 @@ def books() -> Iterator[Books]:
         return kept.totals[one.terms.round]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Seat, "_noisy_sum", noted)
+        patch.setattr(Seat, "_vector", noted)
         patch.setattr(Server, "__init__", begun)
         patch.setattr(Server, "total", opened)
         yield kept

@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.core.errors import DiscreetError
 from discreet.crypto.errors import TooFewSurvivors
-from discreet.crypto.masked_sum.server import Total
 from discreet.crypto.messages import split, unlabelled, unlisted
+from discreet.crypto.rounds.speaker import Total
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.network.proxy import Frame, Proxy
 from tests.trust.network.stage import HEADS, NAMES, NOISE, counted, federation, heads_of, in_time

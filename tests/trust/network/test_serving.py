@@ -12,8 +12,8 @@ import discreet.trust.network.serving as serving_module
 from discreet.core.neighbors import Neighbors
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.masked_sum.server import Server
-from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed, labelled
+from discreet.crypto.rounds.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call

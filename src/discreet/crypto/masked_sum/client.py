@@ -9,29 +9,17 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
-from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, UnknownParty
+from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, OutOfOrder, UnknownParty
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.agreement import (
-    ANSWERED,
-    AnnouncedKeys,
-    PublicKeys,
-    SecretKeys,
-    check_roster,
-    drawn_bytes,
-    ordered,
-    put_on_half,
-    statement,
-)
+from discreet.crypto.masked_sum.masks import ANSWERED, add_mask, put_on_half, statement
 from discreet.crypto.masked_sum.signed_share import SignedShare
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, add_mask
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled, unlisted
+from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, SecretKeys, check_roster, drawn_bytes, ordered
+from discreet.crypto.rounds.speaker import Vector, Words
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.crypto.sharing.shamir import packed, share
 from discreet.noise.system_bits import system_bits
-
-Vector = Words | Steps
-"""Integers of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +62,28 @@ class Client(Held):
         self._announced_keys = AnnouncedKeys(terms, {})
         self._held: dict[str, _Held] = {}
         self._survivors: list[str] = []
+
+    @property
+    def most(self) -> int:
+        """The longest message of the server in this round, in bytes."""
+        return self.terms.passed_on
+
+    def begin(self) -> Signed:
+        """The first step."""
+        return self.advertise()
+
+    def answer(self, heard: Signed, vector: Callable[[], Vector]) -> Signed:
+        """The step that a message of the server asks for."""
+        steps: dict[str, Callable[[Signed], Signed]] = {
+            "announcements": self.share_keys,
+            "delivery": lambda delivery: self.mask(delivery, vector),
+            "survivors": self.agree,
+            "agreements": self.reveal,
+        }
+        step = steps.get(heard.message.kind)
+        if step is None:
+            raise OutOfOrder(f"{heard.message.kind!r}", "there is no such step", "", UNOPENED)
+        return step(heard)
 
     @exclusive
     def advertise(self) -> Signed:

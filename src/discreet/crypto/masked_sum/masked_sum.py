@@ -32,7 +32,8 @@ well, since anyone can stop it, though who does so by false shares is named. All
 from __future__ import annotations
 
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.server import Server, Total
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds
+from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.rounds.speaker import Total
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 
 __all__ = ["Client", "Server", "Terms", "Total", "UsedRounds"]

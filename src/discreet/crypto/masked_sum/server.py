@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,27 +11,12 @@ from discreet.core.held import Held, exclusive
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.agreement import (
-    SAID,
-    AnnouncedKeys,
-    PublicKeys,
-    check_roster,
-    ordered,
-    put_on_half,
-    statement,
-)
+from discreet.crypto.masked_sum.masks import SAID, put_on_half, statement, subtract_mask
 from discreet.crypto.masked_sum.signed_share import Opening, Revealed, SignedShare
-from discreet.crypto.masked_sum.terms import Terms, UsedRounds, Words, subtract_mask
 from discreet.crypto.messages import Message, ReplayGuard, Signed, labelled, listed, split, unlabelled
-
-
-@dataclass(frozen=True, eq=False)
-class Total:
-    """The sum modulo 2**64, whose vectors are in it, and who gave false shares, which did no harm."""
-
-    vector: Words = field(repr=False)
-    survivors: tuple[str, ...]
-    liars: tuple[str, ...] = ()
+from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, check_roster, ordered
+from discreet.crypto.rounds.speaker import Total, Words
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 
 
 @dataclass(frozen=True)
@@ -123,6 +109,19 @@ class Server(Held):
                     self._passed_on[message.sender] = signed
                 case "reveal":
                     self._revealed[message.sender] = self._read_revealed(message)
+
+    @property
+    def most(self) -> int:
+        """The longest message of a party in this round, in bytes."""
+        return self.terms.most
+
+    def passed_on(self) -> Mapping[str, Signed]:
+        """End the step that is under way; nothing is sent after the last."""
+        if self.step == "shares":
+            return self.deliver()
+        if self.step not in (steps := {"keys": self.announce, "masked": self.survivors, "agreement": self.confirm}):
+            return {}
+        return dict.fromkeys(self.terms.parties, steps[self.step]())
 
     @exclusive
     def announce(self) -> Signed:

@@ -10,8 +10,8 @@ from discreet.core.held import unheld
 from discreet.crypto.derivation import KEY, Purpose
 from discreet.crypto.errors import UNOPENED, BadSignature, Malformed, WrongShares
 from discreet.crypto.identity import SIGNATURE, Identity, Roster
-from discreet.crypto.masked_sum.agreement import PIECES, AnnouncedKeys, public_half
 from discreet.crypto.messages import framed
+from discreet.crypto.rounds.agreement import PIECES, AnnouncedKeys, public_half
 from discreet.crypto.sharing.shamir import ShamirShare, reconstruct, unpacked
 
 Secret = Literal["seed", "key"]

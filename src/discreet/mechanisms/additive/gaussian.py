@@ -67,7 +67,7 @@ class Gaussian(Additive):
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
         """Where delta may be paid."""
-        return asked.delta > 0
+        return asked.delta > 0 and not asked.coins
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,19 @@ class GaussianShare:
                 honest=self.honest,
             )
 
+    @classmethod
+    def of(cls, event: GaussianLoss, honest: int) -> GaussianShare:
+        """The shares that keep this promise."""
+        return cls(event.multiplier, honest)
+
     @property
     def event(self) -> GaussianLoss:
         return GaussianLoss(self.multiplier)
+
+    @property
+    def excess(self) -> float:
+        """None: shares are real numbers of the right variance, up to a grid."""
+        return 1.0
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)

@@ -69,7 +69,7 @@ class Laplace(Additive):
 
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
-        return True
+        return not asked.coins
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class DiscreteLaplace(Additive):
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
         """For whole numbers, where losses just add up: its loss is always the worst of its epsilon."""
-        return asked.whole and asked.pure
+        return asked.whole and asked.pure and not asked.coins
 
 
 @dataclass(frozen=True)
@@ -167,9 +167,19 @@ class LaplaceShare:
                 honest=self.honest,
             )
 
+    @classmethod
+    def of(cls, event: LaplaceLoss, honest: int) -> LaplaceShare:
+        """The shares that keep this promise."""
+        return cls(event.multiplier, honest)
+
     @property
     def event(self) -> LaplaceLoss:
         return LaplaceLoss(self.multiplier)
+
+    @property
+    def excess(self) -> float:
+        """None: shares are real numbers of the right variance, up to a grid."""
+        return 1.0
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)

@@ -36,7 +36,16 @@ def share_of(event: Event, honest: int) -> Share:
         raise NotPermitted(
             "share of noise",
             f"{type(event).__name__} is not the promise of noise that parties can share",
-            "Ask with Laplace or Gaussian noise.",
+            "Ask with Laplace, Gaussian or binomial noise.",
         )
-    share: Share = kind(event.multiplier, honest)  # type: ignore[attr-defined]
+    share: Share = kind.of(event, honest)
     return share
+
+
+def is_shared(event: Event) -> bool:
+    """Whether there are shares that keep the promise of this event."""
+    try:
+        share_of(event, 1)
+    except NotPermitted:
+        return False
+    return True

@@ -53,6 +53,8 @@ def create(arguments: Namespace) -> int:
         described.unit,
         described.neighbors,
         arguments.colluding,
+        arguments.scheme,
+        arguments.largest,
     )
     with OutFile(arguments.out, keep=[arguments.schema, arguments.server, *arguments.party]) as out:
         out.write(written_federation(agreed))
@@ -73,6 +75,7 @@ def show(arguments: Namespace) -> int:
         f"server {server['name']}: key {server['key']}",
         *(f"party {name}: key {key}" for name, key in parties.items()),
         f"threshold: {agreed.threshold} of {len(parties)} parties; colluding: {agreed.colluding}",
+        f"scheme: {agreed.scheme}. {agreed.protocol.hides}",
         f"neighbors: {neighbors}; unit: {unit}",
         *(f"{name}: {column}" for name, column in columns.items()),
         f"digest {digest}",
@@ -84,6 +87,7 @@ def show(arguments: Namespace) -> int:
         parties=parties,
         threshold=agreed.threshold,
         colluding=agreed.colluding,
+        scheme=agreed.scheme,
         neighbors=neighbors,
         unit=unit,
         columns=columns,

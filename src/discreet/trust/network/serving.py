@@ -115,7 +115,7 @@ class Serving:
         elif seat is None or seat.round != message.round:
             seat = self._party.seated(signed)
             self._tell(f"{self._party.name} takes part: {seat.purpose}")
-            return seat, seat.advertise()
+            return seat, seat.begin()
         return seat, None
 
 

@@ -16,8 +16,8 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import KEY, KeyUse, Purpose, derived_key
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, Malformed, UnknownParty
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masked_sum.terms import Terms, Words, add_mask, subtract_mask
-from discreet.crypto.messages import Message, Signed, framed, listed, split
+from discreet.crypto.messages import Message, Signed, framed, split
+from discreet.crypto.rounds.terms import Terms
 from discreet.crypto.sharing.shamir import packed
 
 NONCE = 12  # bytes
@@ -27,8 +27,6 @@ SMALL_ORDER = {0, 1, FIELD - 1} | {
     0x57119FD0DD4E22D8868E1C58C45C44045BEF839C55B1D0B1248C50A3BC959C5F,
 }
 """The points of Curve25519 that every private key takes to zero (RFC 7748, section 6.1)."""
-SAID = ("keys", "shares", "masked", "agreement", "reveal")
-ANSWERED = ("announcements", "delivery", "survivors", "agreements")
 PIECES = packed(bytes(KEY)).size  # field elements in a shared seed or key
 
 
@@ -186,14 +184,3 @@ def ordered(terms: Terms, names: Iterable[str]) -> list[str]:
     """Names in the order of the terms."""
     among = set(names)
     return [name for name in terms.parties if name in among]
-
-
-def statement(announced: AnnouncedKeys, sharers: list[str], survivors: list[str]) -> bytes:
-    """What an agreement signs: the announced keys, who shared keys, and whose vectors are added."""
-    return sha256(framed(announced.transcript, listed(sharers), listed(survivors))).digest()
-
-
-def put_on_half(vector: Words, announced: AnnouncedKeys, owner: str, secret: bytes, peer: str) -> None:
-    """Put on the owner's half of the mask of a pair: the first of the two adds it, the second takes it away."""
-    first = announced.terms.index(owner) < announced.terms.index(peer)
-    (add_mask if first else subtract_mask)(vector, announced.pair_key(owner, secret, peer))

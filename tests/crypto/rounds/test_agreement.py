@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from discreet.crypto.errors import BadSignature, Disagreement, Malformed, UnknownParty
-from discreet.crypto.masked_sum.agreement import (
+from discreet.crypto.messages import Message, framed
+from discreet.crypto.rounds.agreement import (
     FIELD,
     SMALL_ORDER,
     AnnouncedKeys,
@@ -14,8 +15,7 @@ from discreet.crypto.masked_sum.agreement import (
     exchanged,
     public_half,
 )
-from discreet.crypto.masked_sum.terms import Terms
-from discreet.crypto.messages import Message, framed
+from discreet.crypto.rounds.terms import Terms
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import identity, roster, terms_of
 

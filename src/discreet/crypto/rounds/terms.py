@@ -2,83 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.core.errors import ParameterError
 from discreet.core.held import Held, exclusive
-from discreet.crypto.derivation import KEY, PROTOCOL
+from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.errors import UNOPENED, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.identity import LONGEST_NAME, check_name
 from discreet.crypto.messages import framed, listed
 from discreet.crypto.sharing.shamir import Deal
-from discreet.noise.system_bits import KEY_LIFE, KeyStream
+from discreet.noise.system_bits import KEY_LIFE
 
-Words = NDArray[np.uint64]
-CHUNK = 1 << 14  # words at a time
 LARGEST = KEY_LIFE // 8  # words under one key
-
-
-def add_mask(vector: Words, key: bytes) -> None:
-    """Add the key's mask to a vector, in place and modulo 2**64.
-
-    A key masks one vector: two under one key would give away their difference. Take it from `derived_key`.
-
-    Parameters
-    ----------
-    vector : array of uint64, shape (size,)
-        At most 2**31 words, the life of a key.
-    key : bytes
-        32 bytes.
-
-    Guarantee
-    ---------
-    To whoever does not know the key the masked vector is uniform, except as AES-256 differs from a random permutation
-    and up to 2**-69 (2**30 blocks of 128 bits never repeat; random ones would, that rarely).
-
-    Examples
-    --------
-    >>> vector = np.array([5, 7], dtype=np.uint64)
-    >>> add_mask(vector, bytes(32))
-    >>> vector
-    array([9910523521560253921, 9736928157321283764], dtype=uint64)
-    >>> subtract_mask(vector, bytes(32))
-    >>> vector
-    array([5, 7], dtype=uint64)
-    """
-    for piece in _pieces(vector, key):
-        piece.values += piece.mask
-
-
-def subtract_mask(vector: Words, key: bytes) -> None:
-    """Take the key's mask away from a vector, in place and modulo 2**64."""
-    for piece in _pieces(vector, key):
-        piece.values -= piece.mask
-
-
-@dataclass
-class _Piece:
-    values: Words
-    mask: Words
-
-
-def _pieces(vector: Words, key: bytes) -> Iterator[_Piece]:
-    if vector.dtype != np.uint64 or vector.ndim != 1 or vector.size > LARGEST:
-        raise ParameterError(
-            "mask",
-            f"the vector is of {vector.dtype} and shape {vector.shape}",
-            f"Give one axis of at most {LARGEST} words of uint64.",
-        )
-    if len(key) != KEY:
-        raise ParameterError("mask", f"the key has {len(key)} bytes", f"Give {KEY}.")
-    stream = KeyStream(key)
-    for start in range(0, vector.size, CHUNK):
-        values = vector[start : start + CHUNK]
-        yield _Piece(values, stream.words(values.size))
 
 
 @dataclass(frozen=True)
@@ -101,6 +37,8 @@ class Terms:
     about : bytes
         Public. What the vectors are, as all understand it; parties with different descriptions have no key in
         common.
+    protocol : bytes
+        Public. How the vectors are added.
 
     Examples
     --------
@@ -115,6 +53,7 @@ class Terms:
     size: int
     server: str = "server"
     about: bytes = b""
+    protocol: bytes = PROTOCOL
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(sorted(self.parties)))
@@ -151,7 +90,7 @@ class Terms:
     def digest(self) -> bytes:
         numbers = (number.to_bytes(8, "big") for number in (self.threshold, self.size))
         return sha256(
-            framed(PROTOCOL, self.round.encode(), self.server.encode(), self.about, listed(self.parties), *numbers)
+            framed(self.protocol, self.round.encode(), self.server.encode(), self.about, listed(self.parties), *numbers)
         ).digest()
 
     @property

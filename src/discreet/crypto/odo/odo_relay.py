@@ -1,0 +1,157 @@
+"""The one who carries messages of a sum in verified shares, and opens the total (`odo.py` states the protocol)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.held import Held, exclusive
+from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
+from discreet.crypto.fields.field import Elements, is_canonical, uniform_elements
+from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled
+from discreet.crypto.odo.decoding import opened
+from discreet.crypto.odo.odo_terms import OdoTerms
+from discreet.crypto.odo.proceedings import ANSWERED, SAID, Header, Proceedings
+from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, check_roster, ordered
+from discreet.crypto.rounds.speaker import Total
+from discreet.crypto.rounds.terms import UsedRounds
+from discreet.noise.system_bits import system_bits
+
+
+class OdoRelay(Held):
+    """Hears the parties step by step, and passes on to all what each has said.
+
+    Parameters
+    ----------
+    identity : Identity
+        Who it is: the server of the terms.
+    terms : OdoTerms
+        Public. What all agreed on.
+    roster : Roster
+        Public. The keys of all parties and of the relay.
+    rounds : UsedRounds
+        The rounds that it has run.
+    bits : Bits, optional
+        Where the challenge comes from that finds false shares of the sum.
+    """
+
+    def __init__(
+        self, identity: Identity, terms: OdoTerms, roster: Roster, rounds: UsedRounds, bits: Bits | None = None
+    ) -> None:
+        if identity.name != terms.server:
+            raise Disagreement("relay", f"{identity.name!r} is not the server of these terms", "", UNOPENED)
+        check_roster(identity, terms, roster)
+        rounds.claim(terms.round)
+        self.terms, self.step = terms, SAID[0]
+        self._identity, self._roster, self._bits = identity, roster, bits or system_bits()
+        self._seen = ReplayGuard(terms.round, *SAID)
+        self._heard: dict[str, Signed] = {}
+        self._announced = AnnouncedKeys(terms, {})
+        self._proceedings = Proceedings(terms, b"", {})
+
+    @property
+    def most(self) -> int:
+        """The longest message of a party in this round, in bytes."""
+        return self.terms.most
+
+    @exclusive
+    def receive(self, signed: Signed) -> None:
+        """Hear one party, or refuse what it says."""
+        self.terms.index(signed.sender)
+        message = signed.verified(self._roster)
+        with self._seen.admitting(message):
+            if message.kind != self.step:
+                raise OutOfOrder(f"step of {message.kind}", f"the relay is at the step of {self.step}", "", UNOPENED)
+            if message.kind == "keys":
+                PublicKeys.of(message, self.terms)
+            elif message.kind == "deal":
+                self._check_dealt(message)
+            self._heard[message.sender] = signed
+
+    @exclusive
+    def passed_on(self) -> Mapping[str, Signed]:
+        """End a step: everybody hears what all have said, and of dealings what was sealed for it."""
+        place = SAID.index(self.step)
+        if place == len(SAID) - 1:
+            return {}
+        self.terms.check_enough(self.step, len(self._heard))
+        said, self._heard, self.step = self._heard, {}, SAID[place + 1]
+        kind = ANSWERED[place]
+        if place == 0:
+            keys = {name: PublicKeys.of(one.message, self.terms) for name, one in said.items()}
+            self._announced = AnnouncedKeys(self.terms, keys)
+        elif place == 1:
+            return self._delivered(said)
+        else:
+            self._proceedings.hear(SAID[place], {name: one.message.body for name, one in said.items()})
+        everything = self._signed(kind, labelled({name: one.to_bytes() for name, one in said.items()}))
+        return dict.fromkeys(said, everything)
+
+    @exclusive
+    def total(self) -> Total:
+        """The sum over all dealings that count, exact, with who lied.
+
+        Raises
+        ------
+        TooFewSurvivors
+            Fewer than the threshold gave their shares of the sum.
+        WrongShares
+            More of them are false than can be told from the others.
+        """
+        if self.step != "sum":
+            raise OutOfOrder("total", f"the relay is at the step of {self.step}", "", UNOPENED)
+        record = self._proceedings
+        record.hear("sum", {name: one.message.body for name, one in self._heard.items()})
+        shares = {self.terms.index(name): self._share(data) for name, data in record.heard["sum"].items()}
+        challenge = uniform_elements(self._bits, self.terms.size)
+        secret, wrong = opened(
+            {index: one for index, one in shares.items() if one is not None}, challenge, self.terms.faults
+        )
+        coins = self.terms.coins * len(record.good)
+        false = {name for name in self.terms.parties if self.terms.index(name) in wrong}
+        false |= {self.terms.parties[index - 1] for index, one in shares.items() if one is None}
+        self.step = "nothing"
+        vector = (secret.astype(np.int64) - coins // 2).view(np.uint64)
+        return Total(vector, tuple(record.good), tuple(ordered(self.terms, {*record.refuted, *false})))
+
+    @property
+    def refuted(self) -> Mapping[str, str]:
+        """Whose dealings do not count, and why."""
+        return self._proceedings.refuted
+
+    def _delivered(self, said: Mapping[str, Signed]) -> dict[str, Signed]:
+        parts = {name: split(one.message.body, 2) for name, one in said.items()}
+        headers = {name: header for name, (header, _) in parts.items()}
+        boxes = {name: unlabelled(sealed) for name, (_, sealed) in parts.items()}
+        bodies = {name: Signed.from_bytes(data, name).message.body for name, data in headers.items()}
+        self._proceedings = Proceedings(self.terms, self._announced.transcript, bodies)
+        return {
+            name: self._signed(
+                "delivery",
+                framed(
+                    labelled(headers), labelled({one: sealed[name] for one, sealed in boxes.items() if name in sealed})
+                ),
+            )
+            for name in said
+        }
+
+    def _check_dealt(self, message: Message) -> None:
+        header, sealed = split(message.body, 2)
+        inner = Signed.from_bytes(header, message.sender).verified(self._roster)
+        if (inner.round, inner.kind) != (self.terms.round, "header"):
+            raise Malformed(f"dealing of {message.sender!r}", "its header belongs elsewhere", "", UNOPENED)
+        boxes = {name: sha256(box).digest() for name, box in unlabelled(sealed).items()}
+        if set(boxes) != set(self._announced.keys) - {message.sender} or Header.from_bytes(inner.body).boxes != boxes:
+            obstacle = "it is not one box for each other party, as its header says"
+            raise Malformed(f"dealing of {message.sender!r}", obstacle, "", UNOPENED)
+
+    def _share(self, data: bytes) -> Elements | None:
+        values = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64)
+        return values if len(data) == 8 * self.terms.size and is_canonical(values) else None
+
+    def _signed(self, kind: str, body: bytes) -> Signed:
+        return Message(self.terms.round, self.terms.server, kind, body).signed(self._identity)

@@ -1,0 +1,1 @@
+"""How a sum is opened of which nobody sees the parts: masks, or shares that are verified."""

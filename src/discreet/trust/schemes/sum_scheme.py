@@ -1,0 +1,97 @@
+"""What a protocol for sums says of itself, so that rounds and parties need to know nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Protocol
+
+from discreet.core.answer import Answer
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Steps
+from discreet.core.mechanism import Share
+from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.rounds.speaker import Relay, Speaker
+from discreet.crypto.rounds.terms import Terms, UsedRounds
+from discreet.trust import schemes
+
+
+@dataclass(frozen=True)
+class Quorum:
+    """How many parties there are, how many of them must be left, and how many may work against the others.
+
+    Parameters
+    ----------
+    parties, threshold, colluding : int
+        Public. See `Federation`.
+    """
+
+    parties: int
+    threshold: int
+    colluding: int = 0
+
+
+class SumScheme(Protocol):
+    """A frozen description of a protocol in which several parties open one noisy sum, and nothing else."""
+
+    name: ClassVar[str]
+    """As federation files have it."""
+    protocol: ClassVar[bytes]
+    """Bound into every key and every signed message of its rounds; changed with the protocol."""
+    hides: ClassVar[str]
+    """What it hides from whom, and how many may lie and leave, in a sentence."""
+
+    coins: ClassVar[bool]
+    """Whether its noise is made of coins that all parties toss together."""
+
+    def check(self, quorum: Quorum) -> None:
+        """Refuse numbers of parties for which it keeps no promise, with the most that it does."""
+
+    def honest(self, quorum: Quorum) -> int:
+        """How many parties whose noise nobody else knows are surely in every sum."""
+
+    def keeps(self, event: Event) -> bool:
+        """Whether noise that it can make keeps the promise of this event."""
+
+    def check_sum(self, empty: Answer) -> None:
+        """Refuse sums that it cannot add up, with the scheme that would do."""
+
+    def terms(self, terms: Terms, share: Share, largest: int) -> Terms:
+        """The terms of a round with this noise, in which no party counts farther than this."""
+
+    def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:
+        """What a party puts in, of its own exact sum: with its share of the noise, where the protocol adds none."""
+
+    def speaker(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds, bits: Bits) -> Speaker:
+        """A party's end."""
+
+    def relay(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds) -> Relay:
+        """The end of whoever asks."""
+
+
+@cache
+def sum_schemes() -> dict[str, SumScheme]:
+    """All schemes, by name: found in this room."""
+    names = [module.name for module in pkgutil.iter_modules(schemes.__path__, f"{schemes.__name__}.")]
+    classes: list[Any] = [one for name in names for one in vars(importlib.import_module(name)).values()]
+    found: list[Any] = [kind for kind in classes if inspect.isclass(kind) and hasattr(kind, "hides")]
+    return {kind.name: kind() for kind in found}
+
+
+def scheme_named(name: str) -> SumScheme:
+    """The scheme of this name.
+
+    Examples
+    --------
+    >>> scheme_named("masks").honest(Quorum(5, 4, 1))
+    3
+    """
+    known = sum_schemes()
+    if name not in known:
+        raise ParameterError("federation", f"there is no scheme {name!r}", f"Take one of {', '.join(sorted(known))}.")
+    return known[name]

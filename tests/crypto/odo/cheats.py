@@ -1,0 +1,213 @@
+"""Parties that lie, each in one way; found by walking this file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from discreet.core.grid import Steps
+from discreet.crypto.fields.field import PRIME, add, elements
+from discreet.crypto.messages import Signed, framed, labelled, listed, split
+from discreet.crypto.odo.odo_party import OdoParty
+from discreet.crypto.odo.odo_terms import NONCE, TESTS
+from discreet.crypto.odo.share_dealing import ShareDealing
+from discreet.crypto.rounds.speaker import Vector
+
+Fate = Literal["counts", "refuted", "false sum", "silent"]
+
+
+class Cheat(OdoParty):
+    """A party that lies. `fate` is what becomes of it: its dealing counts, or it is named, or it is missing."""
+
+    fate: ClassVar[Fate] = "refuted"
+
+
+class WrongShare(Cheat):
+    """Gives one party a wrong share, and opens the true one when that party complains."""
+
+    fate: ClassVar[Fate] = "counts"
+    many: ClassVar[int] = 1
+
+    def _sealed(self, announced: object, dealing: ShareDealing, name: str) -> bytes:
+        if name in self._victims[: self.many]:
+            rows = dealing.rows.copy()
+            rows[:, 0] = add(rows[:, 0], elements([1]))
+            dealing = dataclasses.replace(dealing, rows=rows)
+        return super()._sealed(announced, dealing, name)  # type: ignore[arg-type]
+
+    @property
+    def _victims(self) -> list[str]:
+        return [name for name in self.terms.parties if name != self.name]
+
+
+class WrongToAll(WrongShare):
+    """Gives all others wrong shares, and opens the true ones."""
+
+    fate: ClassVar[Fate] = "refuted"
+    many: ClassVar[int] = 99
+
+
+class WrongShareKept(WrongShare):
+    """Gives one party a wrong share, and opens nothing."""
+
+    fate: ClassVar[Fate] = "refuted"
+
+    def _defend(self, body: bytes) -> Signed:
+        self._hear("complaints", body)
+        return self._signed("answers", self._proceedings.said(labelled({})))
+
+
+class WrongShareAgain(WrongShare):
+    """Gives one party a wrong share, and opens the wrong one."""
+
+    fate: ClassVar[Fate] = "refuted"
+
+    def _defend(self, body: bytes) -> Signed:
+        self._hear("complaints", body)
+        held = self._own.held(self.terms.index(self._victims[0]))
+        wrong = dataclasses.replace(held, values=add(held.values, elements([1])))
+        return self._signed("answers", self._proceedings.said(labelled({self._victims[0]: wrong.to_bytes()})))
+
+
+class HighDegree(Cheat):
+    """Shares a number by a polynomial of one degree too many."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        dealing, points = super()._dealt(numbers), range(1, len(self.terms.parties) + 1)
+        more = elements([pow(point, self.terms.faults + 1, PRIME) for point in points])
+        rows = dealing.rows.copy()
+        rows[:, 0] = add(rows[:, 0], more)
+        return dataclasses.replace(dealing, rows=rows)
+
+
+class NotABit(Cheat):
+    """Puts 1000 where a bit should be."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        dealing = super()._dealt(numbers)
+        rows = dealing.rows.copy()
+        rows[:, 0] = add(rows[:, 0], elements([1000]))
+        return dataclasses.replace(dealing, rows=rows)
+
+
+class HalfACoin(Cheat):
+    """Puts a number that is no bit in the place of its last coin."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        dealing, place = super()._dealt(numbers), self.terms.secrets - 1
+        rows = dealing.rows.copy()
+        rows[:, place] = add(rows[:, place], elements([(PRIME + 1) // 2]))
+        return dataclasses.replace(dealing, rows=rows)
+
+
+class MaskNotZero(Cheat):
+    """Puts 1000 where a bit should be, and a mask that is not zero at zero, in the hope that they cancel."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        dealing = super()._dealt(numbers)
+        rows = dealing.rows.copy()
+        rows[:, 0] = add(rows[:, 0], elements([1000]))
+        place = self.terms.secrets + TESTS
+        rows[:, place : place + TESTS] = add(rows[:, place : place + TESTS], elements([-999_000]))
+        return dataclasses.replace(dealing, rows=rows)
+
+
+class AllHeads(Cheat):
+    """Tosses no coin: all are heads. Public coins turn half of them over."""
+
+    fate: ClassVar[Fate] = "counts"
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        dealing = super()._dealt(numbers)
+        start, end = self.terms.size * self.terms.width, self.terms.secrets
+        rows = dealing.rows.copy()
+        heads = dataclasses.replace(self.terms, width=self.terms.coins, coins=2)
+        ones = ShareDealing.of(self._bits, heads, np.full(self.terms.size, 2**self.terms.coins - 1))
+        rows[:, start:end] = ones.rows[:, : end - start]
+        return dataclasses.replace(dealing, rows=rows)
+
+
+class OtherSeed(Cheat):
+    """Commits to one seed and shares another."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        dealing = super()._dealt(numbers)
+        return dataclasses.replace(dealing, seed=add(dealing.seed, elements([1])))
+
+
+class Copier(Cheat):
+    """Repeats, in its own name, what another has dealt, as far as it can see it: boxes sealed by somebody else."""
+
+    def _sealed(self, announced: object, dealing: ShareDealing, name: str) -> bytes:
+        return bytes(len(super()._sealed(announced, dealing, name)))  # type: ignore[arg-type]
+
+
+class Accuser(Cheat):
+    """Complains about everybody."""
+
+    fate: ClassVar[Fate] = "counts"
+
+    def _complain(self, body: bytes) -> Signed:
+        self._hear("proof", body)
+        return self._signed("complaints", self._proceedings.said(listed(self._proceedings.headers)))
+
+
+class FalseSeeds(Cheat):
+    """Opens false shares of all seeds."""
+
+    fate: ClassVar[Fate] = "counts"
+
+    def _open_seeds(self, body: bytes) -> Signed:
+        self._hear("dealt", body)
+        junk = {name: bytes(8 * (self.terms.seeds + NONCE)) for name in self._proceedings.headers}
+        return self._signed("seeds", self._proceedings.said(labelled(junk)))
+
+
+class FalseSum(Cheat):
+    """Gives a false share of the sum."""
+
+    fate: ClassVar[Fate] = "false sum"
+
+    def _add_up(self, body: bytes) -> Signed:
+        view, content = split(super()._add_up(body).message.body, 2)
+        values = np.frombuffer(content, "<u8").astype(np.uint64)
+        return self._signed("sum", framed(view, add(values, elements([1])).tobytes()))
+
+
+class Garbage(Cheat):
+    """Proves with bytes that are no proof."""
+
+    def _prove(self, body: bytes) -> Signed:
+        self._hear("seeds", body)
+        return self._signed("proof", self._proceedings.said(b"\xff" * 77))
+
+
+class OtherView(Cheat):
+    """Says that it has seen something else: so it has said nothing, and is missing."""
+
+    fate: ClassVar[Fate] = "silent"
+
+    def _prove(self, body: bytes) -> Signed:
+        self._hear("seeds", body)
+        proof = self._own.proof(self._proceedings.coins)
+        return self._signed("proof", framed(bytes(32), proof.to_bytes()))
+
+
+class Leaver(Cheat):
+    """Is gone from the step `leaves` on."""
+
+    fate: ClassVar[Fate] = "silent"
+    leaves: str = "sum"
+
+    def answer(self, heard: Signed, vector: Callable[[], Vector]) -> Signed:
+        answer = super().answer(heard, vector)
+        if answer.message.kind == self.leaves:
+            raise ConnectionError("gone")
+        return answer
+
+
+CHEATS = [kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Cheat)]
+CHEATS = [kind for kind in CHEATS if kind not in (Cheat, Leaver)]

@@ -1,0 +1,126 @@
+"""Whoever lies, the sum is right, its noise has the promised law, and no honest party is named."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.crypto.errors import ProtocolError, TooFewSurvivors, WrongShares
+from discreet.crypto.odo.proceedings import SAID
+from tests.crypto.odo.cheats import (
+    CHEATS,
+    AllHeads,
+    FalseSum,
+    Leaver,
+    NotABit,
+    OtherSeed,
+    WrongShare,
+    WrongToAll,
+)
+from tests.crypto.odo.rehearsal import OdoRehearsal, terms_of
+
+MANY = terms_of(7, 2, size=400, coins=6, width=1)
+
+
+def within(run: OdoRehearsal, noise: np.ndarray, parties: int) -> bool:
+    """Whether the noise can be that of so many parties' coins at all."""
+    return bool((np.abs(noise) <= run.terms.coins * parties // 2).all())
+
+
+def test_without_liars_the_noise_is_that_of_all_coins() -> None:
+    run = OdoRehearsal(MANY)
+    total = run.run()
+    noise = run.noise(total)
+    assert (total.survivors, total.liars, run.gone) == (MANY.parties, (), {})
+    assert noise.var() == pytest.approx(7 * 6 / 4, rel=6 * np.sqrt(2 / 400))
+    assert abs(noise.mean()) < 6 * np.sqrt(7 * 6 / 4 / 400)
+    assert len(set((noise % 2).tolist())) == 2  # both parities
+
+
+@pytest.mark.parametrize("cheat", CHEATS, ids=lambda kind: kind.__name__)
+def test_one_cheat_is_named_or_does_no_harm(cheat: Any) -> None:
+    run = OdoRehearsal(terms_of(4, 1), {"p2": cheat})
+    total = run.run()
+    counts, named = cheat.fate in ("counts", "false sum"), cheat.fate in ("refuted", "false sum")
+    assert total.survivors == tuple(name for name in run.terms.parties if name != "p2" or counts)
+    assert total.liars == (("p2",) if named else ())
+    assert within(run, run.noise(total), len(total.survivors))
+    assert not set(run.gone) - {"p2"}
+
+
+@pytest.mark.parametrize("step", SAID[1:])
+def test_a_party_may_leave_at_each_step(step: str) -> None:
+    gone = type("Gone", (Leaver,), {"leaves": step})
+    run = OdoRehearsal(terms_of(4, 1), {"p1": gone})
+    total = run.run()
+    assert within(run, run.noise(total), len(total.survivors))
+    assert ("p1" in total.survivors) == (SAID.index(step) > SAID.index("proof"))
+    assert total.liars == ()  # to leave is no lie
+
+
+def test_whoever_is_accused_and_leaves_is_missing_and_not_a_liar() -> None:
+    gone = type("Gone", (Leaver, WrongShare), {"leaves": "answers"})
+    run = OdoRehearsal(terms_of(4, 1), {"p1": gone})
+    total = run.run()
+    assert "p1" not in total.survivors
+    assert total.liars == ()
+
+
+def test_the_reason_is_told() -> None:
+    told = {WrongToAll: "3 parties hold shares that its proof", NotABit: "is no bit", OtherSeed: "its seed is not"}
+    for cheat, words in told.items():
+        run = OdoRehearsal(terms_of(4, 1), {"p2": cheat})
+        run.run()
+        assert words in run.relay.refuted["p2"]
+
+
+def test_coins_that_were_not_tossed_do_not_change_the_law() -> None:
+    """Two of seven have only heads, and the noise is that of all coins."""
+    run = OdoRehearsal(MANY, {"p0": AllHeads, "p5": AllHeads})
+    noise = run.noise(run.run())
+    assert noise.var() == pytest.approx(7 * 6 / 4, rel=6 * np.sqrt(2 / 400))
+    assert abs(noise.mean()) < 6 * np.sqrt(7 * 6 / 4 / 400)
+
+
+def test_as_many_liars_as_are_allowed_are_named_and_one_more_ends_the_round() -> None:
+    terms = terms_of(7, 2)
+    run = OdoRehearsal(terms, {"p1": FalseSum, "p4": FalseSum})
+    total = run.run()
+    assert total.liars == ("p1", "p4")
+    assert within(run, run.noise(total), 7)
+    with pytest.raises(WrongShares, match="More parties lied"):
+        OdoRehearsal(terms, {"p1": FalseSum, "p4": FalseSum, "p6": FalseSum}).run()
+    with pytest.raises(TooFewSurvivors):
+        OdoRehearsal(terms, {"p1": NotABit, "p4": NotABit, "p6": NotABit}).run()
+
+
+def scheduled(seed: int) -> None:
+    """A round with random cheats in random places: right, or a clear end, and never the wrong name."""
+    rng = random.Random(seed)
+    parties = rng.choice([4, 5, 7])
+    faults = (parties - 1) // 3
+    leavers = [type("Gone", (Leaver,), {"leaves": step}) for step in SAID[1:]]
+    chosen: Any = {name: rng.choice(CHEATS + leavers) for name in rng.sample(terms_of(parties, faults).parties, faults)}
+    run = OdoRehearsal(terms_of(parties, faults, size=2, coins=2, width=1), chosen, seed)
+    try:
+        total = run.run()
+    except ProtocolError:
+        raise AssertionError((seed, chosen)) from None  # so few liars cannot end a round
+    assert set(total.liars) <= set(chosen), (seed, chosen)
+    assert not set(run.gone) - set(chosen), (seed, chosen, run.gone)
+    assert set(run.terms.parties) - set(chosen) <= set(total.survivors), (seed, chosen)
+    assert within(run, run.noise(total), len(total.survivors)), (seed, chosen)
+
+
+def test_random_cheats_in_random_places_change_nothing_and_nobody_else_is_named() -> None:
+    for seed in range(8):
+        scheduled(seed)
+
+
+@pytest.mark.slow
+def test_a_thousand_random_schedules_of_faults() -> None:
+    for seed in range(1000):
+        scheduled(seed)

@@ -1,0 +1,112 @@
+"""What dealers prove holds for what parties hold, shows nothing else, and bytes are read back as they were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from discreet.core.errors import ParameterError
+from discreet.crypto.errors import Malformed
+from discreet.crypto.fields.field import PRIME, dot, elements
+from discreet.crypto.odo.odo_terms import TESTS, OdoTerms
+from discreet.crypto.odo.public_coins import PublicCoins, extracted
+from discreet.crypto.odo.share_dealing import HeldShares, Proof, ShareDealing
+from discreet.crypto.sharing.shamir import weights_at
+from discreet.noise.deterministic import DeterministicBits
+from tests.crypto.odo.rehearsal import terms_of
+from tests.noise.fit import ALARM
+
+TERMS = terms_of(4, 1)
+NUMBERS = np.array([3, 0, 2])
+COINS = PublicCoins(TERMS, {1: [5, 6, 7], 3: [8, 9, 10]}, b"seen")
+
+
+def dealing(seed: int = 1, numbers: np.ndarray = NUMBERS, terms: OdoTerms = TERMS) -> ShareDealing:
+    return ShareDealing.of(DeterministicBits(seed), terms, numbers)
+
+
+def test_a_proof_goes_through_all_shares_and_no_others() -> None:
+    dealt = dealing()
+    proof = Proof.from_bytes(TERMS, dealt.proof(COINS).to_bytes())
+    assert proof.of_bits
+    for index in range(1, 5):
+        held = HeldShares.from_bytes(TERMS, index, dealt.held(index).to_bytes())
+        assert proof.fits(held, COINS)
+        assert not proof.fits(dealing(2).held(index), COINS)
+
+
+def test_proofs_of_different_numbers_look_alike() -> None:
+    """Each value of a proof is uniform: by its lowest bits, over many dealings, for numbers of zeros and of ones."""
+    for numbers in (NUMBERS * 0, NUMBERS * 0 + 3):
+        found = [dealing(seed, numbers).proof(COINS) for seed in range(200)]
+        lowest = np.array([[value & 7 for row in (*one.degrees, *one.squares) for value in row[:-1]] for one in found])
+        for column in lowest.T:
+            assert stats.chisquare(np.bincount(column, minlength=8)).pvalue > ALARM
+
+
+def test_masks_hide_the_combination_of_secrets_and_have_the_degrees_that_they_must() -> None:
+    """Without its mask, a test of degrees would show a sum of secrets; with one of degree t, a test of bits its top."""
+    dealt, points = dealing(), (1, 2)
+    secrets = dot(weights_at(0, points), dealt.rows[:2])
+    assert set(secrets[: TERMS.secrets].tolist()) == {0, 1}
+    shown = int(dot(weights_at(0, points), elements(dealt.proof(COINS).degrees[0])))
+    assert shown != int(dot(COINS.weights(0), secrets[: TERMS.secrets]))
+    masks = slice(TERMS.secrets + TESTS, TERMS.secrets + 2 * TESTS)
+    assert not dot(weights_at(0, (1, 2, 3)), dealt.rows[:3, masks]).any()
+    assert dot(weights_at(0, points), dealt.rows[:2, masks]).all()
+
+
+def test_public_coins_hang_on_every_seed_and_on_what_was_seen() -> None:
+    others = [
+        PublicCoins(TERMS, {1: [5, 6, 7], 3: [8, 9, 11]}, b"seen"),
+        PublicCoins(TERMS, {1: [5, 6, 7]}, b"seen"),
+        PublicCoins(TERMS, COINS.seeds, b"other"),
+    ]
+    for other in others:
+        assert not np.array_equal(other.weights(0), COINS.weights(0))
+        assert not np.array_equal(other.weights(1), COINS.weights(1))
+    assert not np.array_equal(COINS.weights(0), COINS.weights(1))
+    wide = PublicCoins(terms_of(4, 1, size=2000), COINS.seeds, b"seen")
+    assert wide.flips(1).shape == (4, 2000)
+    assert abs(wide.flips(1).mean() - 0.5) < 0.03
+    assert (wide.flips(1) != wide.flips(2)).mean() == pytest.approx(0.5, abs=0.03)
+
+
+def test_the_extractor_maps_free_seeds_one_to_one_whatever_the_others_are() -> None:
+    """In the field of 2**61 - 1, the determinant of any columns of the matrix is that of Vandermonde: never zero."""
+    fixed = {2: [77]}
+    seen = {tuple(extracted({1: [a], **fixed, 3: [b]}, 2)) for a in range(20) for b in range(20)}
+    assert len(seen) == 400
+    assert extracted({1: [1], 2: [PRIME - 1]}, 2) == [0, PRIME - 1]
+
+
+def test_what_cannot_be_shared_or_read_is_refused() -> None:
+    for numbers in (np.array([4, 0, 0]), np.array([-1, 0, 0]), np.array([1, 1])):
+        with pytest.raises(ParameterError, match="numbers from 0 to 3"):
+            dealing(1, numbers)
+    held = dealing().held(1).to_bytes()
+    for data in (held[:-1], held[8:], b"", b"\xff" * len(held)):
+        with pytest.raises(Malformed):
+            HeldShares.from_bytes(TERMS, 1, data)
+    proof = dealing().proof(COINS).to_bytes()
+    for data in (proof[:-1], proof + bytes(8), b"\xff" * len(proof)):
+        with pytest.raises(Malformed):
+            Proof.from_bytes(TERMS, data)
+    for coins, width in ((3, 1), (0, 1), (2, 0), (2, 33)):
+        with pytest.raises(ParameterError):
+            OdoTerms("r1", TERMS.parties, 3, 3, coins=coins, width=width)
+
+
+def test_a_third_of_liars_is_refused_with_the_most_that_holds() -> None:
+    for parties, faults, most in ((6, 2, 1), (7, 3, 2), (10, 0, 3)):
+        with pytest.raises(ParameterError, match=f"Let {parties - most} to {parties - 1} be left"):
+            terms_of(parties, faults)
+    with pytest.raises(ParameterError, match="at least four parties"):
+        OdoTerms("r1", ("ann", "bob", "cas"), 2, 3)
+
+
+def test_nothing_that_holds_shares_prints_them() -> None:
+    dealt = dealing()
+    for one in (dealt, dealt.held(1)):
+        assert str(dealt.rows[0, 0]) not in repr(one)
