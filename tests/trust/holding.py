@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from discreet.core.bound import Bound
 from discreet.core.events import PureLoss
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.questions.question import BoundedSum
 from discreet.trust.holder import Holder
 
 MARK = 8191.0  # in the records, and nowhere else
@@ -30,4 +35,6 @@ class HolderTrial:
     @property
     def calls(self) -> dict[str, Any]:
         """What public methods are called with: what those of all holders take, and its own."""
-        return {"plan": PureLoss(1.0), "event": PureLoss(1.0), "purpose": "a walk", **self.given}
+        counted = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), ("x0",))
+        price = {"plan": PureLoss(1.0), "event": PureLoss(1.0), "purpose": "a walk"}
+        return {**price, "question": counted, "noise": Laplace(), **self.given}

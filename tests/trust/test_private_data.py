@@ -41,7 +41,7 @@ from tests.trust.holding import MARK, HolderTrial
 HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), ("x0",))
 TRIAL = HolderTrial(
     lambda: PrivateData.of(np.full((9, 1), MARK), Schema.numeric(0.0, 1e4, 1), Budget(1.0)),
-    {"condition": "x0 > 1", "lists": {"x0": Category(("a", "b"))}, "question": HEADS, "noise": Laplace()},
+    {"condition": "x0 > 1", "lists": {"x0": Category(("a", "b"))}},
 )
 
 PEOPLE = np.zeros((1000, 1))
