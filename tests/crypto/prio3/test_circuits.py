@@ -193,6 +193,14 @@ def test_chunks_keep_proofs_short() -> None:
         assert best_chunk(elements) >= 1
 
 
+def test_random_bytes_stay_what_they_are_when_more_is_drawn() -> None:
+    bits = DeterministicBits(0)
+    first = random_bytes(bits, 3, NONCE)
+    kept = first.copy()
+    assert not (random_bytes(bits, 3, NONCE) == kept).all()
+    assert (first == kept).all()
+
+
 def test_secrets_are_in_no_repr() -> None:
     vdaf = Prio3(Count())
     nonces, reports = sent(vdaf, [1, 1, 0])

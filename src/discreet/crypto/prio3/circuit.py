@@ -87,7 +87,7 @@ class Circuit(abc.ABC):
         return self.arity + 2
 
     @abc.abstractmethod
-    def encoded(self, measurements: Sequence[Any]) -> Integers:
+    def encoded(self, measurements: Sequence[Any] | Integers) -> Integers:
         """The elements of each measurement, one row each; an error where one is out of range."""
 
     @abc.abstractmethod

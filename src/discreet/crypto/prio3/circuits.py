@@ -33,7 +33,7 @@ class Count(Circuit):
     measured = calls = 1
     arity = 2
 
-    def encoded(self, measurements: Sequence[Any]) -> Integers:
+    def encoded(self, measurements: Sequence[Any] | Integers) -> Integers:
         return in_range("count", measurements, 1, ())[:, None]
 
     def gadget(self, wires: Vector) -> Vector:
@@ -87,7 +87,7 @@ class Sum(Circuit):
     def checks(self) -> int:
         return self.measured
 
-    def encoded(self, measurements: Sequence[Any]) -> Integers:
+    def encoded(self, measurements: Sequence[Any] | Integers) -> Integers:
         return zeros_and_ones(in_range("sum", measurements, self.most, ()), self.most)
 
     def gadget(self, wires: Vector) -> Vector:
@@ -232,7 +232,7 @@ class SumVec(Chunked):
     def measured(self) -> int:
         return self.length * self.most.bit_length()
 
-    def encoded(self, measurements: Sequence[Any]) -> Integers:
+    def encoded(self, measurements: Sequence[Any] | Integers) -> Integers:
         values = in_range("sum of vectors", measurements, self.most, (self.length,))
         return zeros_and_ones(values, self.most).reshape(len(values), self.measured)
 
@@ -265,7 +265,7 @@ class Histogram(Chunked):
     def identifier(self) -> int:  # type: ignore[override]
         return 4 if self.field.size == 16 else OWN - 1
 
-    def encoded(self, measurements: Sequence[Any]) -> Integers:
+    def encoded(self, measurements: Sequence[Any] | Integers) -> Integers:
         values = in_range("histogram", measurements, self.length - 1, ())
         return (values[:, None] == np.arange(self.length)).astype(np.int64)
 
@@ -308,7 +308,7 @@ class MultihotCountVec(Chunked):
     def measured(self) -> int:
         return self.length + self.weight.bit_length()
 
-    def encoded(self, measurements: Sequence[Any]) -> Integers:
+    def encoded(self, measurements: Sequence[Any] | Integers) -> Integers:
         values = in_range("counts", measurements, 1, (self.length,))
         if (values.sum(axis=1) > self.weight).any():
             raise ParameterError("counts", "a measurement has too many ones", f"Give at most {self.weight}.")

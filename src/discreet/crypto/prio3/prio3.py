@@ -13,7 +13,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
 from discreet.crypto.fields.prime_field import Bytes, Vector
-from discreet.crypto.prio3.circuit import Circuit
+from discreet.crypto.prio3.circuit import Circuit, Integers
 from discreet.crypto.prio3.expansion import SEED, Expansion
 from discreet.crypto.prio3.proof import Mask, decided, proved, queried
 
@@ -142,7 +142,7 @@ class Prio3:
         """How many bytes an aggregator's input share has."""
         return (SEED if aggregator else self._measured + self._proved) + (SEED if self.circuit.joint else 0)
 
-    def shard(self, measurements: Sequence[Any], nonces: Bytes, randomness: Bytes) -> Sharded:
+    def shard(self, measurements: Sequence[Any] | Integers, nonces: Bytes, randomness: Bytes) -> Sharded:
         """Reports of measurements, each with a nonce and random bytes of its own; a few in Python's integers."""
         many = len(measurements)
         check_rows("nonces", nonces, NONCE, many)
@@ -152,7 +152,7 @@ class Prio3:
         inputs = zip(*(one.inputs for one in made), strict=True)
         return Sharded(np.concatenate([one.public for one in made]), [np.concatenate(one) for one in inputs])
 
-    def _sharded(self, measurements: Sequence[Any], nonces: Bytes, randomness: Bytes) -> Sharded:
+    def _sharded(self, measurements: Sequence[Any] | Integers, nonces: Bytes, randomness: Bytes) -> Sharded:
         circuit, made, helpers = self.circuit, self._made, self.shares - 1
         seeds = [randomness[:, at : at + SEED] for at in range(0, randomness.shape[1], SEED)]
         step = 2 if circuit.joint else 1
@@ -282,7 +282,7 @@ class Prio3:
     def _checked(self) -> int:
         return self.circuit.verifier * self.circuit.proofs * self.circuit.field.size
 
-    def _as_elements(self, measurements: Sequence[Any]) -> Vector:
+    def _as_elements(self, measurements: Sequence[Any] | Integers) -> Vector:
         """Encoded measurements: zeros and ones, which are their own first limb."""
         encoded = self.circuit.encoded(measurements).T
         vector = self.circuit.field.zeros(*encoded.shape)
@@ -318,6 +318,6 @@ def check_rows(what: str, given: Bytes, width: int, many: int) -> None:
 
 
 def random_bytes(bits: Bits, many: int, width: int) -> Bytes:
-    """Random rows of bytes."""
+    """Random rows of bytes, which stay what they are when more is drawn."""
     words = np.asarray(bits.words(many * -(-width // 8)), dtype="<u8")
-    return np.ascontiguousarray(words.view(np.uint8).reshape(many, -1)[:, :width])
+    return words.view(np.uint8).reshape(many, -1)[:, :width].copy()
