@@ -11,20 +11,32 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.crypto.errors import Malformed
 from discreet.crypto.fields.limb_field import FIELD64
 from discreet.crypto.prio3.circuit import Circuit, Integers, weights, zeros_and_ones
-from discreet.crypto.prio3.circuits import Count, Histogram, MultihotCountVec, Sum, SumVec, best_chunk, multiproof
+from discreet.crypto.prio3.circuits import (
+    CountCircuit,
+    HistogramCircuit,
+    MultihotCountVecCircuit,
+    SumCircuit,
+    SumVecCircuit,
+    best_chunk,
+    multiproof,
+)
 from discreet.crypto.prio3.prio3 import NONCE, Prio3, Sharded, random_bytes
 from discreet.noise.deterministic import DeterministicBits
 
 KEY = bytes(range(32))
 KINDS: list[tuple[Circuit, list[Any], list[int]]] = [
-    (Count(), [0, 1, 1, 1, 0], [3]),
-    (Sum(most=10), [10, 0, 3, 7, 1], [21]),
-    (Sum(most=1), [1, 0, 1], [2]),
-    (SumVec(length=3, most=5), [[5, 0, 1], [2, 2, 2], [0, 0, 0], [5, 5, 5]], [12, 7, 8]),
+    (CountCircuit(), [0, 1, 1, 1, 0], [3]),
+    (SumCircuit(most=10), [10, 0, 3, 7, 1], [21]),
+    (SumCircuit(most=1), [1, 0, 1], [2]),
+    (SumVecCircuit(length=3, most=5), [[5, 0, 1], [2, 2, 2], [0, 0, 0], [5, 5, 5]], [12, 7, 8]),
     (multiproof(3, 5), [[5, 0, 1], [2, 2, 2], [0, 0, 0], [5, 5, 5]], [12, 7, 8]),
-    (Histogram(length=4), [3, 0, 3, 3, 1], [1, 1, 0, 3]),
-    (Histogram(FIELD64, 3, 4), [3, 0, 3, 3, 1], [1, 1, 0, 3]),
-    (MultihotCountVec(length=4, weight=2), [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]], [2, 0, 2, 1]),
+    (HistogramCircuit(length=4), [3, 0, 3, 3, 1], [1, 1, 0, 3]),
+    (HistogramCircuit(FIELD64, 3, 4), [3, 0, 3, 3, 1], [1, 1, 0, 3]),
+    (
+        MultihotCountVecCircuit(length=4, weight=2),
+        [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]],
+        [2, 0, 2, 1],
+    ),
 ]
 
 
@@ -106,10 +118,10 @@ def test_a_changed_byte_anywhere_is_refused_by_the_proof() -> None:
 
 
 def test_reports_of_another_context_key_or_nonce_are_refused() -> None:
-    nonces, reports = sent(Prio3(Histogram(length=4), context=b"a"), [1, 2, 3, 0])
-    assert not summed(Prio3(Histogram(length=4), context=b"b"), nonces, reports)[1].any()
-    assert not summed(Prio3(Histogram(length=4), context=b"a"), nonces[::-1].copy(), reports)[1].any()
-    vdaf = Prio3(Count())
+    nonces, reports = sent(Prio3(HistogramCircuit(length=4), context=b"a"), [1, 2, 3, 0])
+    assert not summed(Prio3(HistogramCircuit(length=4), context=b"b"), nonces, reports)[1].any()
+    assert not summed(Prio3(HistogramCircuit(length=4), context=b"a"), nonces[::-1].copy(), reports)[1].any()
+    vdaf = Prio3(CountCircuit())
     nonces, reports = sent(vdaf, [1, 1])
     seen = [vdaf.verified(k, bytes([k]) * 32, nonces, reports.public, reports.inputs[k]) for k in (0, 1)]
     assert not vdaf.verdict([one.verifiers for one in seen]).accepted.any()
@@ -131,15 +143,15 @@ def test_elements_that_are_not_below_the_prime_make_a_report_unusable() -> None:
 
 def test_measurements_out_of_range_are_not_reported_and_not_quoted() -> None:
     wrong: list[tuple[Circuit, Any]] = [
-        (Count(), [2]),
-        (Count(), [0.5]),
-        (Sum(most=10), [11]),
-        (Sum(most=10), [-1]),
-        (SumVec(length=2, most=3), [[1, 4]]),
-        (SumVec(length=2, most=3), [[1]]),
-        (Histogram(length=3), [3]),
-        (Histogram(length=3), [np.nan]),
-        (MultihotCountVec(length=3, weight=1), [[1, 1, 0]]),
+        (CountCircuit(), [2]),
+        (CountCircuit(), [0.5]),
+        (SumCircuit(most=10), [11]),
+        (SumCircuit(most=10), [-1]),
+        (SumVecCircuit(length=2, most=3), [[1, 4]]),
+        (SumVecCircuit(length=2, most=3), [[1]]),
+        (HistogramCircuit(length=3), [3]),
+        (HistogramCircuit(length=3), [np.nan]),
+        (MultihotCountVecCircuit(length=3, weight=1), [[1, 1, 0]]),
     ]
     for circuit, measurements in wrong:
         with pytest.raises(ParameterError, match="a measurement") as told:
@@ -148,7 +160,7 @@ def test_measurements_out_of_range_are_not_reported_and_not_quoted() -> None:
 
 
 def test_bytes_of_another_shape_are_refused_whatever_they_are() -> None:
-    vdaf = Prio3(Histogram(length=3))
+    vdaf = Prio3(HistogramCircuit(length=3))
     nonces, reports = sent(vdaf, [1, 2])
     good = (KEY, nonces, reports.public, reports.inputs[0])
     for place, wrong in ((0, b"short"), (1, nonces[:, :-1]), (2, reports.public[:1]), (3, reports.inputs[1])):
@@ -165,14 +177,14 @@ def test_bytes_of_another_shape_are_refused_whatever_they_are() -> None:
 
 def test_what_cannot_be_proved_soundly_cannot_be_made() -> None:
     for make in (
-        lambda: Prio3(Count(), 1),
-        lambda: Prio3(Count(), 6),
-        lambda: Histogram(FIELD64, 2, 10),
-        lambda: SumVec(FIELD64, 1, 10),
-        lambda: Sum(most=0),
-        lambda: Sum(most=2**62),
-        lambda: MultihotCountVec(length=3, weight=4),
-        lambda: Histogram(length=0),
+        lambda: Prio3(CountCircuit(), 1),
+        lambda: Prio3(CountCircuit(), 6),
+        lambda: HistogramCircuit(FIELD64, 2, 10),
+        lambda: SumVecCircuit(FIELD64, 1, 10),
+        lambda: SumCircuit(most=0),
+        lambda: SumCircuit(most=2**62),
+        lambda: MultihotCountVecCircuit(length=3, weight=4),
+        lambda: HistogramCircuit(length=0),
     ):
         with pytest.raises(ParameterError):
             make()
@@ -188,8 +200,8 @@ def test_every_number_up_to_the_most_has_an_encoding_and_no_larger_one() -> None
 
 def test_chunks_keep_proofs_short() -> None:
     for elements in (1, 2, 100, 801, 8192):
-        chosen = SumVec(length=elements, most=1).proof
-        assert chosen <= min(SumVec(length=elements, most=1, chunk=c).proof for c in (1, 10, 28, 64, 91, 128))
+        chosen = SumVecCircuit(length=elements, most=1).proof
+        assert chosen <= min(SumVecCircuit(length=elements, most=1, chunk=c).proof for c in (1, 10, 28, 64, 91, 128))
         assert best_chunk(elements) >= 1
 
 
@@ -202,7 +214,7 @@ def test_random_bytes_stay_what_they_are_when_more_is_drawn() -> None:
 
 
 def test_secrets_are_in_no_repr() -> None:
-    vdaf = Prio3(Count())
+    vdaf = Prio3(CountCircuit())
     nonces, reports = sent(vdaf, [1, 1, 0])
     seen = vdaf.verified(0, KEY, nonces, reports.public, reports.inputs[0])
     for shown in (repr(reports), repr(seen)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.crypto.prio3.prio3 import Verdict
+from discreet.crypto.prio3.prio3 import Decision
 from tests.crypto.prio3.vectors import FILES, Vector
 
 
@@ -28,7 +28,7 @@ def test_every_vector_of_the_draft_is_met_to_the_last_byte(name: str) -> None:
         for k, one in seen.items():
             assert one.usable.all()
             assert (one.verifiers == vector.rows(lambda report, k=k: report["verifier_shares"][0][k])).all()  # type: ignore[misc]
-        verdict = Verdict(np.empty((many, 0), np.uint8), np.ones(many, dtype=bool))
+        verdict = Decision(np.empty((many, 0), np.uint8), np.ones(many, dtype=bool))
         if len(seen) == vdaf.shares:
             verdict = vdaf.verdict([one.verifiers for one in seen.values()])
             wanted = expected.get(("verifier_shares_to_message", None), True)
@@ -39,7 +39,7 @@ def test_every_vector_of_the_draft_is_met_to_the_last_byte(name: str) -> None:
         assert len(seen) < vdaf.shares or (verdict.messages == messages).all()
         shares = []
         for k, one in seen.items():
-            agreed = vdaf.agreed(one, Verdict(messages, verdict.accepted))
+            agreed = vdaf.agreed(one, Decision(messages, verdict.accepted))
             assert (agreed == expected[("verify_next", k)]).all()
             shares.append(vdaf.aggregated(one, agreed))
         if copies == 1 and ("unshard", None) in expected:

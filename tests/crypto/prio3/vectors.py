@@ -12,18 +12,26 @@ import numpy as np
 from discreet.crypto.fields.limb_field import FIELD64
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.prio3.circuit import Circuit
-from discreet.crypto.prio3.circuits import Count, Histogram, MultihotCountVec, Sum, SumVec
+from discreet.crypto.prio3.circuits import (
+    CountCircuit,
+    HistogramCircuit,
+    MultihotCountVecCircuit,
+    SumCircuit,
+    SumVecCircuit,
+)
 from discreet.crypto.prio3.prio3 import Prio3
 
 FOLDER = Path(__file__).parent / "vectors"
 FILES = sorted(path.stem for path in FOLDER.glob("Prio3*.json"))
 CIRCUITS: dict[str, Callable[[dict[str, Any]], Circuit]] = {
-    "Count": lambda d: Count(),
-    "Sum": lambda d: Sum(most=d["max_measurement"]),
-    "SumVec": lambda d: SumVec(length=d["length"], chunk=d["chunk_length"], most=d["max_measurement"]),
-    "SumVecWithMultiproof": lambda d: SumVec(FIELD64, 3, d["length"], d["chunk_length"], d["max_measurement"]),
-    "Histogram": lambda d: Histogram(length=d["length"], chunk=d["chunk_length"]),
-    "MultihotCountVec": lambda d: MultihotCountVec(length=d["length"], chunk=d["chunk_length"], weight=d["max_weight"]),
+    "Count": lambda d: CountCircuit(),
+    "Sum": lambda d: SumCircuit(most=d["max_measurement"]),
+    "SumVec": lambda d: SumVecCircuit(length=d["length"], chunk=d["chunk_length"], most=d["max_measurement"]),
+    "SumVecWithMultiproof": lambda d: SumVecCircuit(FIELD64, 3, d["length"], d["chunk_length"], d["max_measurement"]),
+    "Histogram": lambda d: HistogramCircuit(length=d["length"], chunk=d["chunk_length"]),
+    "MultihotCountVec": lambda d: MultihotCountVecCircuit(
+        length=d["length"], chunk=d["chunk_length"], weight=d["max_weight"]
+    ),
 }
 
 

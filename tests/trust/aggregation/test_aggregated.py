@@ -29,14 +29,15 @@ from discreet.questions.tables.workload import workload_of
 from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.schema.schema import Schema
 from discreet.trust.aggregation.aggregated import Aggregated
-from discreet.trust.aggregation.task import Task
+from discreet.trust.aggregation.aggregation_task import AggregationTask
 from discreet.trust.curator import CuratorsView
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
-from tests.trust.aggregation.unproved import QuickAggregated
+from tests.trust.aggregation.unproved import OneHonest, QuickAggregated
 from tests.trust.trial import SCHEMA, TrustTrial
 
-TRIAL = TrustTrial(lambda rows, bits: QuickAggregated(Matrix(rows, SCHEMA), least=1, bits=bits))
+TRIAL = TrustTrial(lambda rows, bits: OneHonest(Matrix(rows, SCHEMA), least=1, bits=bits))
+PLAIN = {"Aggregated": "the name of a class and two numbers"}
 TWO = Schema.numeric(-1.0, 3.0, 2)
 ROWS = np.random.default_rng(0).uniform(-1.0, 3.0, (40, 2))
 ROWS[3, 0] = np.nan
@@ -66,7 +67,7 @@ class Silent:
         return np.zeros_like(answer.steps)
 
 
-class SilentTask(Task):
+class SilentTask(AggregationTask):
     share = Silent()  # type: ignore[assignment]
 
 
@@ -84,13 +85,13 @@ def test_without_noise_the_sums_are_those_of_a_curator_to_the_last_bit() -> None
 
 
 def test_each_kind_of_question_has_the_narrowest_circuit() -> None:
-    kinds = [type(_task(question).circuit).__name__ for question in QUESTIONS]
+    kinds = [type(_task(question).circuit).__name__.removesuffix("Circuit") for question in QUESTIONS]
     assert kinds == ["Count", "SumVec", "Sum", "Histogram", "Histogram", "SumVec", "SumVec"]
 
 
-def _task(question: BoundedSum, event: Any = None) -> Task:
+def _task(question: BoundedSum, event: Any = None) -> AggregationTask:
     assert question.recipe is not None
-    return Task("t", question.recipe, event or LaplaceLoss(1.0), TWO)
+    return AggregationTask("t", question.recipe, event or LaplaceLoss(1.0), TWO)
 
 
 def test_statistics_run_on_it_as_they_stand() -> None:
@@ -164,14 +165,14 @@ def test_tasks_that_differ_in_anything_have_another_digest() -> None:
     assert count is not None
     assert histogram is not None
     tasks = [
-        Task("t", count, LaplaceLoss(1.0), TWO),
-        Task("u", count, LaplaceLoss(1.0), TWO),
-        Task("t", histogram, LaplaceLoss(1.0), TWO),
-        Task("t", count, LaplaceLoss(2.0), TWO),
-        Task("t", count, GaussianLoss(1.0), TWO),
-        Task("t", count, LaplaceLoss(1.0), Schema.numeric(-1.0, 4.0, 2)),
-        Task("t", count, LaplaceLoss(1.0), TWO, aggregators=3),
-        Task("t", count, LaplaceLoss(1.0), TWO, least=99),
+        AggregationTask("t", count, LaplaceLoss(1.0), TWO),
+        AggregationTask("u", count, LaplaceLoss(1.0), TWO),
+        AggregationTask("t", histogram, LaplaceLoss(1.0), TWO),
+        AggregationTask("t", count, LaplaceLoss(2.0), TWO),
+        AggregationTask("t", count, GaussianLoss(1.0), TWO),
+        AggregationTask("t", count, LaplaceLoss(1.0), Schema.numeric(-1.0, 4.0, 2)),
+        AggregationTask("t", count, LaplaceLoss(1.0), TWO, aggregators=3),
+        AggregationTask("t", count, LaplaceLoss(1.0), TWO, least=99),
     ]
     assert len({task.digest for task in tasks}) == len(tasks)
 

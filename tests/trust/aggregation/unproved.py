@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.grid import Steps
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.prio3.expansion import SEED
-from discreet.crypto.prio3.prio3 import Prio3, Sharded, Verdict, Verification
+from discreet.crypto.prio3.prio3 import Decision, Prio3, Sharded, Verification
 from discreet.trust.aggregation.aggregated import Aggregated
-from discreet.trust.aggregation.task import Task
+from discreet.trust.aggregation.aggregation_task import AggregationTask
+from discreet.trust.aggregation.share_aggregator import ShareAggregator
 
 
 class Unproved(Prio3):
@@ -27,12 +29,12 @@ class Unproved(Prio3):
         said = np.zeros((len(nonces), self.verifier), np.uint8)
         return Verification(measurements, none, np.ones(len(nonces), dtype=bool), said)
 
-    def verdict(self, verifiers: Any) -> Verdict:
+    def verdict(self, verifiers: Any) -> Decision:
         many = len(verifiers[0])
-        return Verdict(np.empty((many, 0), np.uint8), np.ones(many, dtype=bool))
+        return Decision(np.empty((many, 0), np.uint8), np.ones(many, dtype=bool))
 
 
-class UnprovedTask(Task):
+class UnprovedTask(AggregationTask):
     scheme = Unproved
 
 
@@ -40,3 +42,20 @@ class QuickAggregated(Aggregated):
     """The same noise, on sums that nobody proves anything about: a proof of 8192 numbers takes a second."""
 
     task = UnprovedTask
+
+
+class Deviating(ShareAggregator):
+    """The leader adds no noise; the last aggregator is the only honest one."""
+
+    def _noise(self) -> Steps:
+        return super()._noise() if self.number else np.zeros(self.task.question.size, dtype=np.int64)
+
+
+class OneHonest(QuickAggregated):
+    """What an aggregator that deviates sees: the noise of the honest one alone, which is a curator's."""
+
+    aggregator = Deviating
+
+    @property
+    def reports(self) -> float:
+        return 1.0

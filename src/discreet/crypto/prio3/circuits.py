@@ -20,12 +20,12 @@ OWN = 0xFFFFFFFF  # algorithms from 0xFFFF0000 on are for private use
 
 
 @dataclass(frozen=True)
-class Count(Circuit):
+class CountCircuit(Circuit):
     """Zero or one.
 
     Examples
     --------
-    >>> Count().proof, Count().verifier
+    >>> CountCircuit().proof, CountCircuit().verifier
     (5, 4)
     """
 
@@ -51,7 +51,7 @@ class Count(Circuit):
 
 
 @dataclass(frozen=True)
-class Sum(Circuit):
+class SumCircuit(Circuit):
     """A whole number from 0 to `most`.
 
     Parameters
@@ -63,7 +63,7 @@ class Sum(Circuit):
 
     Examples
     --------
-    >>> Sum(most=255).measured
+    >>> SumCircuit(most=255).measured
     8
     """
 
@@ -202,7 +202,7 @@ class Chunked(Circuit):
 
 
 @dataclass(frozen=True)
-class SumVec(Chunked):
+class SumVecCircuit(Chunked):
     """Whole numbers from 0 to `most`, `length` of them.
 
     Parameters
@@ -214,7 +214,7 @@ class SumVec(Chunked):
 
     Examples
     --------
-    >>> SumVec(length=100, most=255, chunk=28).measured
+    >>> SumVecCircuit(length=100, most=255, chunk=28).measured
     800
     """
 
@@ -243,7 +243,7 @@ class SumVec(Chunked):
 
 
 @dataclass(frozen=True)
-class Histogram(Chunked):
+class HistogramCircuit(Chunked):
     """One of `length` buckets, by its number.
 
     On the 64-bit field, with three proofs, this is an algorithm of our own, as SumVecWithMultiproof is to SumVec.
@@ -255,7 +255,7 @@ class Histogram(Chunked):
 
     Examples
     --------
-    >>> Histogram(length=3).encoded([2, 0]).tolist()
+    >>> HistogramCircuit(length=3).encoded([2, 0]).tolist()
     [[0, 0, 1], [1, 0, 0]]
     """
 
@@ -275,7 +275,7 @@ class Histogram(Chunked):
 
 
 @dataclass(frozen=True)
-class MultihotCountVec(Chunked):
+class MultihotCountVecCircuit(Chunked):
     """Zeros and ones, at most `weight` ones.
 
     Parameters
@@ -287,7 +287,7 @@ class MultihotCountVec(Chunked):
 
     Examples
     --------
-    >>> MultihotCountVec(length=3, weight=2).encoded([[1, 0, 1]]).tolist()
+    >>> MultihotCountVecCircuit(length=3, weight=2).encoded([[1, 0, 1]]).tolist()
     [[1, 0, 1, 1, 1]]
     """
 
@@ -335,6 +335,6 @@ def best_chunk(elements: int) -> int:
     return min(near, key=lambda chunk: (2 * chunk + 2 * (1 << (-(-elements // chunk)).bit_length()), chunk))
 
 
-def multiproof(length: int, most: int, chunk: int = 0) -> SumVec:
+def multiproof(length: int, most: int, chunk: int = 0) -> SumVecCircuit:
     """SumVecWithMultiproof: vectors on the 64-bit field, with three proofs."""
-    return SumVec(FIELD64, PROOFS, length, chunk, most)
+    return SumVecCircuit(FIELD64, PROOFS, length, chunk, most)

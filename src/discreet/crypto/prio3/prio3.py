@@ -63,7 +63,7 @@ class Verification:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Decision:
     """What the verifier shares of all aggregators say.
 
     Parameters
@@ -97,9 +97,9 @@ class Prio3:
 
     Examples
     --------
-    >>> from discreet.crypto.prio3.circuits import Count
+    >>> from discreet.crypto.prio3.circuits import CountCircuit
     >>> from discreet.noise.system_bits import system_bits
-    >>> vdaf, bits = Prio3(Count()), system_bits()
+    >>> vdaf, bits = Prio3(CountCircuit()), system_bits()
     >>> nonces, key = random_bytes(bits, 3, NONCE), bytes(32)
     >>> sent = vdaf.shard([1, 0, 1], nonces, random_bytes(bits, 3, vdaf.randomness))
     >>> seen = [vdaf.verified(k, key, nonces, sent.public, sent.inputs[k]) for k in (0, 1)]
@@ -217,7 +217,7 @@ class Prio3:
             usable &= test.usable
         return circuit.field.encoded(np.concatenate([test.verifier for test in tests], axis=1))
 
-    def verdict(self, verifiers: Sequence[Bytes]) -> Verdict:
+    def verdict(self, verifiers: Sequence[Bytes]) -> Decision:
         """What the verifier shares of all aggregators, in their order, say (verifier_shares_to_message)."""
         field, width = self.circuit.field, self._checked
         if len(verifiers) != self.shares:
@@ -229,10 +229,10 @@ class Prio3:
         for one in np.split(total, self.circuit.proofs, axis=1):
             accepted &= decided(self.circuit, one)
         if not self.circuit.joint:
-            return Verdict(np.empty((len(accepted), 0), np.uint8), accepted)
-        return Verdict(self._made.joint_seed(np.hstack([one[:, width:] for one in verifiers])), accepted)
+            return Decision(np.empty((len(accepted), 0), np.uint8), accepted)
+        return Decision(self._made.joint_seed(np.hstack([one[:, width:] for one in verifiers])), accepted)
 
-    def agreed(self, verification: Verification, verdict: Verdict) -> Mask:
+    def agreed(self, verification: Verification, verdict: Decision) -> Mask:
         """Which reports an aggregator accepts: proved, and with the joint randomness that it used (verify_next)."""
         check_rows("verifier messages", verdict.messages, verification.seeds.shape[1], len(verification.usable))
         same = (verification.seeds == verdict.messages).all(axis=1)

@@ -20,8 +20,8 @@ from discreet.crypto.prio3.prio3 import MOST_SHARES, random_bytes
 from discreet.mechanisms.additive.share_of import kinds
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
-from discreet.trust.aggregation.aggregator import Aggregator, Batch, Reports, verified_together
-from discreet.trust.aggregation.task import NEIGHBORS, Task
+from discreet.trust.aggregation.aggregation_task import NEIGHBORS, AggregationTask
+from discreet.trust.aggregation.share_aggregator import Batch, Reports, ShareAggregator, verified_together
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
 
@@ -70,7 +70,8 @@ class Aggregated(Held):
 
     neighbors = NEIGHBORS
     curated = local = False
-    task: ClassVar[type[Task]] = Task
+    task: ClassVar[type[AggregationTask]] = AggregationTask
+    aggregator: ClassVar[type[ShareAggregator]] = ShareAggregator
 
     def __init__(
         self,
@@ -143,16 +144,16 @@ class Aggregated(Held):
         task = self.task(name, question.recipe, event, self.schema, self.aggregators, self.least, self._packages)
         return self._opened(task)  # type: ignore[return-value]
 
-    def _opened(self, task: Task) -> Array:
+    def _opened(self, task: AggregationTask) -> Array:
         key = random_bytes(self._bits, 1, SEED).tobytes()
         accounts = enumerate(self._accounts)
-        those = [Aggregator(k, task, key, ledger=ledger, bits=self._bits) for k, ledger in accounts]
+        those = [self.aggregator(k, task, key, ledger=ledger, bits=self._bits) for k, ledger in accounts]
         for reports in self._reports(task):
             verified_together(those, reports)
         self._last.batch = batch = those[0].batch
         return task.opened([one.share(batch.accepted) for one in those], batch.accepted)
 
-    def _reports(self, task: Task) -> Iterator[Reports]:
+    def _reports(self, task: AggregationTask) -> Iterator[Reports]:
         """What all devices send, some at a time."""
         rows = max(1, MOST // task.circuit.measured)
         for batch in self._source.batches(task.question.columns):

@@ -21,8 +21,8 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.recipe import Recipe
 from discreet.schema.schema import Schema
-from discreet.trust.aggregation.aggregator import Aggregator, Batch, Reports, Said, verified_together
-from discreet.trust.aggregation.task import Task
+from discreet.trust.aggregation.aggregation_task import AggregationTask
+from discreet.trust.aggregation.share_aggregator import Batch, Reports, Said, ShareAggregator, verified_together
 
 SCHEMA = Schema.numeric(0.0, 4.0, 1)
 KEY = bytes(range(32))
@@ -30,19 +30,21 @@ HISTOGRAM = Recipe("contingency", {"columns": ("x0",), "bins": (4,)})
 ROWS = np.array([[0.5], [1.5], [1.5], [3.5], [np.nan]])
 
 
-def task(least: int = 2, noise: Any = None, recipe: Recipe = HISTOGRAM, name: str = "t", several: int = 2) -> Task:
-    return Task(name, recipe, noise or LaplaceLoss(2.0**-8), SCHEMA, several, least)
+def task(
+    least: int = 2, noise: Any = None, recipe: Recipe = HISTOGRAM, name: str = "t", several: int = 2
+) -> AggregationTask:
+    return AggregationTask(name, recipe, noise or LaplaceLoss(2.0**-8), SCHEMA, several, least)
 
 
-def pair(of: Task, **how: Any) -> list[Aggregator]:
-    return [Aggregator(k, of, KEY, bits=DeterministicBits(k), **how) for k in range(of.aggregators)]
+def pair(of: AggregationTask, **how: Any) -> list[ShareAggregator]:
+    return [ShareAggregator(k, of, KEY, bits=DeterministicBits(k), **how) for k in range(of.aggregators)]
 
 
-def reports(of: Task, rows: Any = ROWS, seed: int = 9) -> Reports:
+def reports(of: AggregationTask, rows: Any = ROWS, seed: int = 9) -> Reports:
     return Reports.of(of, rows, DeterministicBits(seed))
 
 
-def opened(those: list[Aggregator]) -> list[float]:
+def opened(those: list[ShareAggregator]) -> list[float]:
     accepted = those[0].batch.accepted
     found = those[0].task.opened([one.share(accepted) for one in those], accepted)
     return np.rint(found).tolist()
@@ -120,7 +122,7 @@ def test_reports_of_another_task_are_refused_by_their_proof() -> None:
 def test_fewer_valid_reports_than_the_least_batch_are_not_opened_and_not_paid_for() -> None:
     ledgers = [MemoryLedger(Budget(1000.0), Neighbors.REPLACE, RECORD) for _ in range(2)]
     asked = task(least=5)
-    those = [Aggregator(k, asked, KEY, ledger=ledger) for k, ledger in enumerate(ledgers)]
+    those = [ShareAggregator(k, asked, KEY, ledger=ledger) for k, ledger in enumerate(ledgers)]
     verified_together(those, changed(reports(asked), 0, 0, 3))
     for one in those:
         with pytest.raises(TooFewReports, match="4 reports are valid, and a batch has at least 5"):
@@ -147,7 +149,7 @@ def test_a_batch_cannot_be_split_in_two_to_subtract_one_from_the_other() -> None
     asked = task(least=2)
     _, helper = pair(asked)
     whole = reports(asked)
-    mine = Aggregator(0, asked, KEY)
+    mine = ShareAggregator(0, asked, KEY)
     said = [mine.begin(*_given(whole, 0)), helper.begin(*_given(whole, 1))]
     helper.decide(said)
     helper.count([np.array([True, True, True, True, False])])
@@ -155,10 +157,10 @@ def test_a_batch_cannot_be_split_in_two_to_subtract_one_from_the_other() -> None
     with pytest.raises(RoundReused):
         helper.share(5)
     again = pair(asked, ledger=(ledger := MemoryLedger(Budget(1000.0), Neighbors.REPLACE, RECORD)))[1]
-    verified_together([Aggregator(0, asked, KEY), again], whole)
+    verified_together([ShareAggregator(0, asked, KEY), again], whole)
     again.share(5)
     restarted = pair(asked, ledger=ledger)[1]
-    verified_together([Aggregator(0, asked, KEY), restarted], whole)
+    verified_together([ShareAggregator(0, asked, KEY), restarted], whole)
     with pytest.raises(RoundReused, match="paid for and run before"):
         restarted.share(5)
 
@@ -242,9 +244,9 @@ def test_odd_aggregators_are_refused() -> None:
     asked = task()
     wrong = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, RECORD)
     for make in (
-        lambda: Aggregator(2, asked, KEY),
-        lambda: Aggregator(0, asked, b"short"),
-        lambda: Aggregator(0, asked, KEY, ledger=wrong),
+        lambda: ShareAggregator(2, asked, KEY),
+        lambda: ShareAggregator(0, asked, b"short"),
+        lambda: ShareAggregator(0, asked, KEY, ledger=wrong),
         lambda: task(least=0),
     ):
         with pytest.raises(ParameterError):

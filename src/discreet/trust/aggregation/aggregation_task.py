@@ -23,7 +23,7 @@ from discreet.crypto.fields.limb_field import FIELD64
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.messages import framed
 from discreet.crypto.prio3.circuit import Circuit, Integers
-from discreet.crypto.prio3.circuits import PROOFS, Count, Histogram, Sum, multiproof
+from discreet.crypto.prio3.circuits import PROOFS, CountCircuit, HistogramCircuit, SumCircuit, multiproof
 from discreet.crypto.prio3.prio3 import Prio3
 from discreet.mechanisms.additive.share_of import share_of
 from discreet.questions.named import question_of
@@ -38,7 +38,7 @@ MOST_ELEMENTS = 2**18  # of the field, in a report
 
 
 @dataclass(frozen=True)
-class Task:
+class AggregationTask:
     """One question to devices, the noise that each aggregator adds, and the one batch that is opened.
 
     Everybody builds the question from its recipe. A report is made for one task, and its proof fails in any other.
@@ -63,7 +63,8 @@ class Task:
     Examples
     --------
     >>> from discreet.core.events import LaplaceLoss
-    >>> Task("1", Recipe("count", {"column": "x0"}), LaplaceLoss(1.0), Schema.numeric(0.0, 1.0, 1)).circuit.measured
+    >>> count = Recipe("count", {"column": "x0"})
+    >>> AggregationTask("1", count, LaplaceLoss(1.0), Schema.numeric(0.0, 1.0, 1)).circuit.measured
     1
     """
 
@@ -136,8 +137,8 @@ class Task:
                 "Ask organisations instead of devices (SecureSum), or for fewer numbers.",
             )
         if self.one_cell:
-            return Count() if size == 1 else Histogram(FIELD64, PROOFS, size + 1)
-        return Sum(most=most) if size == 1 else multiproof(size, most)
+            return CountCircuit() if size == 1 else HistogramCircuit(FIELD64, PROOFS, size + 1)
+        return SumCircuit(most=most) if size == 1 else multiproof(size, most)
 
     @property
     def one_cell(self) -> bool:

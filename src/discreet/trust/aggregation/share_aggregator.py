@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD
@@ -20,7 +20,7 @@ from discreet.crypto.prio3.expansion import SEED
 from discreet.crypto.prio3.prio3 import NONCE, Sharded, Verification, check_rows, random_bytes
 from discreet.crypto.prio3.proof import Mask
 from discreet.noise.system_bits import system_bits
-from discreet.trust.aggregation.task import NEIGHBORS, Task
+from discreet.trust.aggregation.aggregation_task import NEIGHBORS, AggregationTask
 from discreet.trust.holder import Described
 from discreet.trust.party import RoundAccount
 
@@ -41,7 +41,7 @@ class Reports:
     shares: Sharded = field(repr=False)
 
     @classmethod
-    def of(cls, task: Task, records: Array, bits: Bits) -> Reports:
+    def of(cls, task: AggregationTask, records: Array, bits: Bits) -> Reports:
         """The reports of devices with these records."""
         nonces = random_bytes(bits, len(records), NONCE)
         random = random_bytes(bits, len(records), task.vdaf.randomness)
@@ -83,7 +83,7 @@ class Batch:
     repeated: int = 0
 
 
-class Aggregator(Held):
+class ShareAggregator(Held):
     """One aggregator of a task.
 
     It trusts neither the devices nor the other aggregators with anybody's privacy: whatever they send, all that leaves
@@ -94,7 +94,7 @@ class Aggregator(Held):
     ----------
     number : int
         Public. 0 for the leader.
-    task : Task
+    task : AggregationTask
         Public. What all agreed on.
     key : bytes
         The verification key, which the aggregators share and no device knows.
@@ -105,7 +105,7 @@ class Aggregator(Held):
     """
 
     def __init__(
-        self, number: int, task: Task, key: bytes, *, ledger: Ledger | None = None, bits: Bits | None = None
+        self, number: int, task: AggregationTask, key: bytes, *, ledger: Ledger | None = None, bits: Bits | None = None
     ) -> None:
         if not 0 <= number < task.aggregators or len(key) != SEED:
             obstacle = f"there is no number {number}, or the key is not of {SEED} bytes"
@@ -206,8 +206,11 @@ class Aggregator(Held):
             raise Disagreement(f"task {self.task.name!r}", obstacle, "Count what all accept.", UNOPENED)
         self._pay()
         self._shared = True
-        noise = self.task.share.masked(self.task.blank, self._bits)
-        return self.task.noisy(self._total, noise)
+        return self.task.noisy(self._total, self._noise())
+
+    def _noise(self) -> Steps:
+        """All of the noise: the other aggregators may have added none."""
+        return self.task.share.masked(self.task.blank, self._bits)
 
     def _pay(self) -> None:
         if self.ledger is None:
@@ -222,10 +225,10 @@ class Aggregator(Held):
         return self._pending
 
     def __repr__(self) -> str:
-        return f"Aggregator({self.number} of {self.task.aggregators}; {self.batch})"
+        return f"ShareAggregator({self.number} of {self.task.aggregators}; {self.batch})"
 
 
-def verified_together(aggregators: Sequence[Aggregator], reports: Reports) -> None:
+def verified_together(aggregators: Sequence[ShareAggregator], reports: Reports) -> None:
     """The verification of some reports by aggregators that are objects of this process."""
     given = reports.shares
     said = [one.begin(reports.nonces, given.public, given.inputs[one.number]) for one in aggregators]
