@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import MissingExtra
-from discreet.crypto.prio3.xof import FEW, LONG, RATE, shake, turboshake
+from discreet.crypto.prio3.xof import FEW, LONG, RATE, _compiled, shake, turboshake
 from tests.crypto.prio3.vectors import FOLDER
 
 
@@ -33,5 +33,6 @@ def test_messages_side_by_side_are_hashed_as_each_alone_is() -> None:
 
 def test_without_pycryptodomex_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "Cryptodome.Hash", None)
+    _compiled.cache_clear()
     with pytest.raises(MissingExtra, match=r"discreet\[prio3\]"):
         shake(b"", 1)

@@ -99,8 +99,9 @@ class LimbField(PrimeField):
 
     def reduced(self, vector: Vector) -> Vector:
         """The same elements with tight limbs."""
-        spare = [np.zeros_like(vector[0]) for _ in range(self.count - 1)]
-        return self._folded([*np.array(vector), *spare])
+        limbs = list(np.array(vector))
+        self._tighten(limbs)
+        return np.stack(limbs)
 
     def is_zero(self, vector: Vector) -> NDArray[np.bool_]:
         """For each column of the last axis, whether all its elements are zero."""
@@ -183,12 +184,17 @@ class LimbField(PrimeField):
         self._carry(columns, n, n + s)
         for k in range(n - s):
             self._fold(columns, k, columns[n + k])
-        self._carry(columns, 0, n - 1)
-        over = columns[n - 1] >> self.width
-        columns[n - 1] &= self._mask
-        self._fold(columns, 0, over)
-        self._carry(columns, 0, n - 1)
+        self._tighten(columns)
         return np.stack(columns[:n])
+
+    def _tighten(self, limbs: list[Vector]) -> None:
+        """Carry the first limbs, in place; what leaves the last comes back to the first, and is carried again."""
+        last = self.count - 1
+        self._carry(limbs, 0, last)
+        over = limbs[last] >> self.width
+        limbs[last] &= self._mask
+        self._fold(limbs, 0, over)
+        self._carry(limbs, 0, last)
 
     def _fold(self, columns: list[Vector], k: int, over: Vector) -> None:
         """Replace `over` times 2**(width (count + k)) by lower columns."""

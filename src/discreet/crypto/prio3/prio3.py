@@ -19,8 +19,8 @@ from discreet.crypto.prio3.proof import Mask, decided, proved, queried
 
 NONCE = 16  # bytes
 MOST_SHARES = 5
-CELLS = 4096  # calls times reports at a time, so that what lies between two steps stays in the cache
-TOGETHER = 64  # shares that are added up before limbs are carried
+CELLS = 2**14  # calls times reports at a time: so many that numpy is busy, and few enough for the cache
+TOGETHER = 2**16  # elements that are added up at a time
 PLAIN = 4  # reports below which Python's integers are faster for a sender
 
 
@@ -242,8 +242,9 @@ class Prio3:
         """An aggregator's share of the sum over accepted reports, in one row."""
         field, shares = self.circuit.field, verification.measurements[accepted]
         total = field.zeros(self.circuit.measured, 1)
-        for start in range(0, len(shares), TOGETHER):
-            part = np.add.reduce(field.decoded(shares[start : start + TOGETHER]), -1, keepdims=True)
+        rows = min(TOGETHER // self.circuit.measured + 1, 2**12)  # limbs stay below 2**40
+        for start in range(0, len(shares), rows):
+            part = np.add.reduce(field.decoded(shares[start : start + rows]), -1, keepdims=True)
             total = field.reduced(total + part)
         return field.encoded(self.circuit.results(total))
 

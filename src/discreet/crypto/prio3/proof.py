@@ -55,8 +55,8 @@ def queried(circuit: Circuit, measurement: Vector, proof: Vector, query: Vector,
     """
     field, n, calls = circuit.field, circuit.points, circuit.calls
     seeds, values, point = proof[:, : circuit.arity], proof[:, circuit.arity :], query[:, -1:]
-    basis, power = field.lagrange(point, n)
-    turned, _ = field.lagrange(field.product(point, field.roots(2 * n, -1, 0)), n)
+    both, powers = field.lagrange(np.concatenate([point, field.product(point, field.roots(2 * n, -1, 0))], axis=-1), n)
+    (basis, turned), (power, _) = np.split(both, 2, axis=-1), np.split(powers, 2, axis=-1)
     omitted = field.dot(field.roots(2 * n, n + 1, 3 * n), values)
     even = field.dot(basis, values[:, 0::2])
     odd = field.dot(turned, np.concatenate([values[:, 1::2], omitted], axis=1))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +14,7 @@ from discreet.crypto.fields.prime_field import Bytes
 RATE = 168  # bytes that one permutation takes in or gives out
 LONG = 5  # permutations above which the compiled one is faster, whatever the number of messages
 FEW = 64  # messages below which it is
-BLOCK = 512  # messages at a time, whose lanes stay in the cache
+BLOCK = 256  # messages at a time, whose lanes stay in the cache
 DOMAIN = 1
 
 _U = np.uint64
@@ -38,7 +41,7 @@ def turboshake(messages: Bytes, size: int) -> Bytes:
     """
     blocks = messages.shape[1] // RATE + 1
     if blocks + size // RATE > LONG or len(messages) < FEW:
-        return _compiled(messages, size)
+        return _one_by_one(messages, size)
     out = np.empty((len(messages), -(-size // RATE) * RATE), np.uint8)
     for start in range(0, len(messages), BLOCK):
         part = messages[start : start + BLOCK]
@@ -51,15 +54,21 @@ def turboshake(messages: Bytes, size: int) -> Bytes:
 
 def shake(message: bytes, size: int) -> bytes:
     """TurboSHAKE128 of one message, with domain 1."""
+    found: bytes = _compiled().new(domain=DOMAIN, data=message).read(size)
+    return found
+
+
+@cache
+def _compiled() -> Any:
     try:
         from Cryptodome.Hash import TurboSHAKE128
     except ImportError as why:
         remedy = "Install discreet[prio3]."
         raise MissingExtra("TurboSHAKE128", "pycryptodomex 3.24 or later is not installed", remedy) from why
-    return TurboSHAKE128.new(domain=DOMAIN, data=message).read(size)
+    return TurboSHAKE128
 
 
-def _compiled(messages: Bytes, size: int) -> Bytes:
+def _one_by_one(messages: Bytes, size: int) -> Bytes:
     found = b"".join(shake(message.tobytes(), size) for message in messages)
     return np.frombuffer(found, np.uint8).reshape(len(messages), size)
 
