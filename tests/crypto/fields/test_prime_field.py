@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,6 +81,16 @@ def test_loose_limbs_are_brought_below_the_prime(limbs: list[int]) -> None:
         value = sum(limb << field.width * k for k, limb in enumerate(limbs[: field.limbs]))
         assert field.encoded(loose).tobytes() == (value % field.prime).to_bytes(field.size, "little")
         assert field.is_zero(loose).tolist() == [value % field.prime == 0]
+
+
+def test_carries_that_run_through_all_limbs_are_brought_back() -> None:
+    """Where the last limb becomes negative, or full, only after what left it has come back."""
+    for field in LIMBS:
+        near = [0, -1, 1, 2**field.width - 1, 2**30, -(2**30), 2**40 - 1, -(2**40)]
+        loose = np.array(list(itertools.product(near, repeat=field.limbs))).T.reshape(field.limbs, -1, 1)
+        known = [sum(int(limb) << field.width * k for k, limb in enumerate(one)) for one in loose[:, :, 0].T]
+        raw = field.encoded(loose).reshape(-1, field.size)
+        assert [int.from_bytes(one.tobytes(), "little") for one in raw] == [value % field.prime for value in known]
 
 
 def test_bytes_that_are_no_element_are_seen() -> None:

@@ -15,7 +15,7 @@ from discreet.crypto.fields.limb_field import FIELD64, FIELD128
 from discreet.crypto.fields.prime_field import PrimeField, Vector
 from discreet.crypto.prio3.circuit import Circuit, Integers, checked_most, in_range, weights, zeros_and_ones
 
-PROOFS = 3  # on the 64-bit field with joint randomness: the draft's section 9.6 asks for as many
+PROOFS = 3  # on the 64-bit field with joint randomness: the draft's section 9.7 asks for as many
 OWN = 0xFFFFFFFF  # algorithms from 0xFFFF0000 on are for private use
 
 
