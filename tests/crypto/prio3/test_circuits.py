@@ -40,7 +40,7 @@ KINDS: list[tuple[Circuit, list[Any], list[int]]] = [
 ]
 
 
-def sent(vdaf: Prio3, measurements: list[Any], seed: int = 0) -> tuple[Any, Sharded]:
+def sent(vdaf: Prio3, measurements: Any, seed: int = 0) -> tuple[Any, Sharded]:
     bits = DeterministicBits(seed)
     nonces = random_bytes(bits, len(measurements), NONCE)
     return nonces, vdaf.shard(measurements, nonces, random_bytes(bits, len(measurements), vdaf.randomness))
@@ -203,6 +203,13 @@ def test_chunks_keep_proofs_short() -> None:
         chosen = SumVecCircuit(length=elements, most=1).proof
         assert chosen <= min(SumVecCircuit(length=elements, most=1, chunk=c).proof for c in (1, 10, 28, 64, 91, 128))
         assert best_chunk(elements) >= 1
+
+
+def test_a_batch_without_reports_has_a_sum_of_zeros() -> None:
+    for circuit, measurements, expected in KINDS:
+        vdaf = Prio3(circuit)
+        nobody = np.asarray(measurements)[:0]
+        assert summed(vdaf, *sent(vdaf, nobody))[0] == [0] * len(expected)
 
 
 def test_random_bytes_stay_what_they_are_when_more_is_drawn() -> None:

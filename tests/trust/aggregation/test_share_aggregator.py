@@ -240,6 +240,15 @@ def test_steps_out_of_order_are_refused_and_change_nothing() -> None:
     assert opened([leader, helper]) == [1.0, 2.0, 0.0, 1.0]
 
 
+def test_no_reports_at_all_change_nothing() -> None:
+    asked = task()
+    those = pair(asked)
+    verified_together(those, reports(asked, ROWS[:0]))
+    verified_together(those, reports(asked))
+    verified_together(those, reports(asked, ROWS[:0]))
+    assert opened(those) == [1.0, 2.0, 0.0, 1.0]
+
+
 def test_odd_aggregators_are_refused() -> None:
     asked = task()
     wrong = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, RECORD)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,7 +106,7 @@ class LimbField(PrimeField):
 
     def is_zero(self, vector: Vector) -> NDArray[np.bool_]:
         """For each column of the last axis, whether all its elements are zero."""
-        flat = vector.reshape(self.count, -1, vector.shape[-1])
+        flat = vector.reshape(self.count, math.prod(vector.shape[1:-1]), vector.shape[-1])
         return np.logical_not(np.logical_or.reduce(self._words(flat).astype(bool), axis=(1, 2)))
 
     def too_large(self, raw: Bytes) -> NDArray[np.bool_]:
@@ -133,7 +134,7 @@ class LimbField(PrimeField):
     def encoded(self, vector: Vector) -> Bytes:
         """The bytes of each column of elements: a row for each."""
         words = self._words(vector)
-        return np.ascontiguousarray(words.reshape(len(words), -1)).view(np.uint8)
+        return np.ascontiguousarray(words.reshape(len(words), math.prod(words.shape[1:]))).view(np.uint8)
 
     def _words(self, vector: Vector) -> NDArray[np.uint64]:
         """The elements below the prime, as 64-bit words: shape (columns, elements, words)."""
@@ -157,7 +158,7 @@ class LimbField(PrimeField):
 
     def _below(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Subtract the prime once, from those that are not below it."""
-        flat = words.reshape(words.shape[0], -1).view(np.uint8)
+        flat = words.reshape(len(words), math.prod(words.shape[1:])).view(np.uint8)
         large = self.too_large(flat)[..., None]
         prime = np.array([self.prime >> 64 * k & 2**64 - 1 for k in range(words.shape[-1])], dtype=np.uint64)
         less = words - prime

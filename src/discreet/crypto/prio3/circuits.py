@@ -169,7 +169,7 @@ class Chunked(Circuit):
             powers.append(field.product(powers[-1], joint))
         first = field.product(np.stack(powers, axis=2), chunks)
         second = chunks - field.constant(1)[:, :, None]
-        return np.stack([first, second], axis=3).reshape(field.limbs, self.calls, self.arity, -1)
+        return np.stack([first, second], axis=3).reshape(field.limbs, self.calls, self.arity, measurement.shape[-1])
 
     def wires(self, basis: Vector, measurement: Vector, seeds: Vector, joint: Vector, shares: int) -> Vector:
         """The bulk of the work: two products for each element, and one for the power of the joint randomness."""
@@ -186,7 +186,7 @@ class Chunked(Circuit):
             field.add_products(basis[:, 0], seeds[:, k::2], columns[k], "b,jb->jb")
         ones = field.product(self._share_of_one(shares), field.total(ours))
         both = [field.folded(columns[0]), field.folded(columns[1]) - ones]
-        return np.stack(both, axis=2).reshape(field.limbs, self.arity, -1)
+        return np.stack(both, axis=2).reshape(field.limbs, self.arity, reports)
 
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
         return self.field.total(gadgets)

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.prio3.circuit import Circuit
-from discreet.crypto.prio3.xof import turboshake
+from discreet.crypto.prio3.xof import shake, turboshake
 
 VERSION = 18  # of the draft's formats, as its draft 20 has it
 SEED = 32  # bytes
@@ -81,6 +81,9 @@ class Expansion:
     def _bytes(self, usage: int, seed: Part, size: int, *binder: Part) -> Bytes:
         tag = bytes([VERSION, 0]) + self.circuit.identifier.to_bytes(4, "big") + usage.to_bytes(2, "big") + self.context
         head = len(tag).to_bytes(2, "little") + tag + bytes([SEED])
+        if all(isinstance(one, bytes) or len(one) == 1 for one in (seed, *binder)):
+            alone = [one if isinstance(one, bytes) else one.tobytes() for one in (head, seed, *binder)]
+            return np.frombuffer(shake(b"".join(alone), size), np.uint8)[None]
         parts = [np.frombuffer(one, np.uint8)[None] if isinstance(one, bytes) else one for one in (head, seed, *binder)]
-        many = next((len(one) for one in parts if len(one) != 1), 1)
+        many = max(map(len, parts)) if all(map(len, parts)) else 0
         return turboshake(np.hstack([np.broadcast_to(one, (many, one.shape[1])) for one in parts]), size)

@@ -147,7 +147,7 @@ class Prio3:
         many = len(measurements)
         check_rows("nonces", nonces, NONCE, many)
         check_rows("random bytes", randomness, self.randomness, many)
-        maker = self._plain if many < PLAIN else self
+        maker = self._plain if 0 < many < PLAIN else self
         made = [maker._sharded(measurements[rows], nonces[rows], randomness[rows]) for rows in self._blocks(many)]
         inputs = zip(*(one.inputs for one in made), strict=True)
         return Sharded(np.concatenate([one.public for one in made]), [np.concatenate(one) for one in inputs])
@@ -320,5 +320,6 @@ def check_rows(what: str, given: Bytes, width: int, many: int) -> None:
 
 def random_bytes(bits: Bits, many: int, width: int) -> Bytes:
     """Random rows of bytes, which stay what they are when more is drawn."""
-    words = np.asarray(bits.words(many * -(-width // 8)), dtype="<u8")
-    return words.view(np.uint8).reshape(many, -1)[:, :width].copy()
+    each = -(-width // 8)
+    words = np.asarray(bits.words(many * each), dtype="<u8")
+    return words.view(np.uint8).reshape(many, 8 * each)[:, :width].copy()

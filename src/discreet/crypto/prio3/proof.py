@@ -35,7 +35,7 @@ def proved(circuit: Circuit, measurement: Vector, seeds: Vector, joint: Vector) 
     spare = field.zeros(circuit.points - 1 - circuit.calls, *seeds.shape[1:])
     here = np.concatenate([seeds[:, None], circuit.inputs(measurement, joint), spare], axis=1)
     both = [circuit.gadget(wires.swapaxes(1, 2))[:, 0] for wires in (here, field.between(here))]
-    polynomial = np.stack(both, axis=2).reshape(field.limbs, 2 * circuit.points, -1)
+    polynomial = np.stack(both, axis=2).reshape(field.limbs, 2 * circuit.points, seeds.shape[-1])
     return np.concatenate([seeds, polynomial[:, :-1]], axis=1)
 
 
