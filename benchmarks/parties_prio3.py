@@ -20,7 +20,8 @@ from discreet.core.events import LaplaceLoss
 from discreet.crypto.fields.limb_field import FIELD64
 from discreet.crypto.prio3.circuit import Circuit
 from discreet.crypto.prio3.circuits import CountCircuit, HistogramCircuit, SumCircuit, SumVecCircuit, multiproof
-from discreet.crypto.prio3.prio3 import NONCE, Prio3, Sharded, random_bytes
+from discreet.crypto.prio3.prio3 import Prio3
+from discreet.crypto.prio3.shares import NONCE, Sharded, random_bytes
 from discreet.noise.system_bits import system_bits
 from discreet.questions.recipe import Recipe
 from discreet.schema.schema import Schema

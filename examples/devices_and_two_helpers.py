@@ -16,7 +16,7 @@ import numpy as np
 from discreet import Budget, Category, Neighbors, Schema
 from discreet.core.events import LaplaceLoss
 from discreet.core.neighbors import RECORD
-from discreet.crypto.prio3.prio3 import Sharded
+from discreet.crypto.prio3.shares import Sharded
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.system_bits import system_bits
 from discreet.questions.recipe import Recipe

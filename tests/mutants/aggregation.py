@@ -26,12 +26,17 @@ MUTANTS = [
             "return np.asarray(verification.usable & same)",
         ),
         ("return np.asarray(verification.usable & verdict.accepted & same)", "return np.asarray(verdict.accepted)"),
-        ("[:, :width].copy()", "[:, :width]"),
         tests="crypto/prio3",
+    ),
+    *of("crypto/prio3/shares", ("[:, :width].copy()", "[:, :width]"), tests="crypto/prio3/test_circuits.py"),
+    *of(
+        "crypto/prio3/chunked",
+        ("if self.field.size == 8 and self.proofs < PROOFS:", "if False:"),
+        ("power = field.product(power, joint)", "pass"),
+        tests="crypto/prio3/test_circuits.py",
     ),
     *of(
         "crypto/prio3/circuits",
-        ("if self.field.size == 8 and self.proofs < PROOFS:", "if False:"),
         ("total(measurement) - self._share_of_one(shares)", "0 * total(measurement)"),
         tests="crypto/prio3/test_circuits.py",
     ),
@@ -54,6 +59,15 @@ MUTANTS = [
         ('key=f"round {self.task.name}"', "key=None"),
         ("if not (said[self.number].verifiers == pending.verifiers).all():", "if False:"),
         tests="trust/aggregation/test_share_aggregator.py",
+    ),
+    *of(
+        "trust/aggregation/sealed_report",
+        (
+            "framed(PURPOSE, task.digest, bytes([number]), nonce, public)",
+            "framed(PURPOSE, task.digest, bytes([number]))",
+        ),
+        ("framed(PURPOSE, task.digest, bytes([number]), nonce, public)", "framed(PURPOSE, nonce, public)"),
+        ("if len(keys) != task.aggregators or len(set(keys)) != len(keys):", "if False:"),
     ),
     *of(
         "trust/aggregation/aggregated",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.crypto.prio3.prio3 import Decision
+from discreet.crypto.prio3.shares import Decision
 from tests.crypto.prio3.vectors import FILES, Vector
 
 

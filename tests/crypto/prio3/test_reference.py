@@ -16,7 +16,8 @@ from discreet.crypto.prio3.circuits import (
     SumCircuit,
     SumVecCircuit,
 )
-from discreet.crypto.prio3.prio3 import NONCE, Prio3, random_bytes
+from discreet.crypto.prio3.prio3 import Prio3
+from discreet.crypto.prio3.shares import NONCE, random_bytes
 from discreet.noise.deterministic import DeterministicBits
 
 KEY = bytes(range(32))

@@ -16,7 +16,7 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import GaussianLoss, LaplaceLoss
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.crypto.errors import Disagreement, Malformed, OutOfOrder, RoundReused, TooFewReports
-from discreet.crypto.prio3.prio3 import Sharded
+from discreet.crypto.prio3.shares import Sharded
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.recipe import Recipe

@@ -9,7 +9,8 @@ import numpy as np
 from discreet.core.grid import Steps
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.prio3.expansion import SEED
-from discreet.crypto.prio3.prio3 import Decision, Prio3, Sharded, Verification
+from discreet.crypto.prio3.prio3 import Prio3
+from discreet.crypto.prio3.shares import Decision, Sharded, Verification
 from discreet.trust.aggregation.aggregated import Aggregated
 from discreet.trust.aggregation.aggregation_task import AggregationTask
 from discreet.trust.aggregation.share_aggregator import ShareAggregator

@@ -16,7 +16,8 @@ from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Mechanism
 from discreet.crypto.errors import UNOPENED, TooFewReports
 from discreet.crypto.prio3.expansion import SEED
-from discreet.crypto.prio3.prio3 import MOST_SHARES, random_bytes
+from discreet.crypto.prio3.prio3 import MOST_SHARES
+from discreet.crypto.prio3.shares import random_bytes
 from discreet.mechanisms.additive.share_of import kinds
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question

@@ -22,8 +22,9 @@ from discreet.core.neighbors import Neighbors
 from discreet.crypto.fields.limb_field import FIELD64
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.messages import framed
+from discreet.crypto.prio3.chunked import PROOFS
 from discreet.crypto.prio3.circuit import Circuit, Integers
-from discreet.crypto.prio3.circuits import PROOFS, CountCircuit, HistogramCircuit, SumCircuit, multiproof
+from discreet.crypto.prio3.circuits import CountCircuit, HistogramCircuit, SumCircuit, multiproof
 from discreet.crypto.prio3.prio3 import Prio3
 from discreet.mechanisms.additive.share_of import share_of
 from discreet.questions.named import question_of

@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.messages import framed, unframed
-from discreet.crypto.prio3.prio3 import NONCE
+from discreet.crypto.prio3.shares import NONCE
 from discreet.trust.aggregation.aggregation_task import AggregationTask
 from discreet.trust.aggregation.share_aggregator import Reports
 

@@ -17,8 +17,8 @@ from discreet.core.receipt import in_words
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder, RoundReused, TooFewReports
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.prio3.expansion import SEED
-from discreet.crypto.prio3.prio3 import NONCE, Sharded, Verification, check_rows, random_bytes
 from discreet.crypto.prio3.proof import Mask
+from discreet.crypto.prio3.shares import NONCE, Sharded, Verification, check_rows, random_bytes
 from discreet.noise.system_bits import system_bits
 from discreet.trust.aggregation.aggregation_task import NEIGHBORS, AggregationTask
 from discreet.trust.holder import Described
