@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -156,7 +156,11 @@ bench-graphs: $(VENV)/bench/.ready
 bench-attacks: $(VENV)/.start
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks $(SECTIONS)
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks
+# There is no peer to install. SECTIONS= names some of the sections of benchmarks/parties.py.
+bench-parties: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.parties $(SECTIONS)
+
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties
 
 # The manual draws and lists what every room offers: an environment of its own shows that the extra `docs` is enough.
 $(VENV)/docs/.ready: pyproject.toml constraints.txt | $(BIN)/python

@@ -38,6 +38,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "files.md",
         "spark.md",
         "trust.md",
+        "parties.md",
         "classifier.md",
         "deep.md",
         "fair.md",

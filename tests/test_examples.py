@@ -125,6 +125,14 @@ def test_phones_answer_a_survey_and_each_is_counted_once(tmp_path: Path) -> None
     assert "secret, from the operating system" in run.printed
 
 
+def test_two_helpers_count_phones_of_which_some_lie(tmp_path: Path) -> None:
+    """Noise of scale 4 twice, for each of four answers; fails once in e**14 runs."""
+    run = shown("devices_and_two_helpers.py", tmp_path)
+    assert (run.found["accepted"], run.found["failed"], run.found["repeated"]) == (4000, 50, 100)
+    assert np.abs(np.array(run.found["counts"]) - [2000, 1200, 600, 200]).max() < 80
+    assert "50 failed their proof" in run.printed
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Java is not installed")

@@ -63,6 +63,7 @@ from .statistics.tables.histogram import histogram as histogram
 from .statistics.tables.key_counts import key_counts as key_counts
 from .statistics.tables.marginals import marginals as marginals
 from .statistics.tables.workload import workload as workload
+from .trust.aggregation.aggregated import Aggregated as Aggregated
 from .trust.federation import Federation as Federation
 from .trust.local import Local as Local
 from .trust.moving_table import MovingTable as MovingTable

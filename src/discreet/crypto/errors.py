@@ -8,6 +8,7 @@
     ├── RoundReused         a round that this party took part in already
     ├── Disagreement        parties that do not see the same run
     ├── WrongShares         shares that are too few, doubled, foreign or not of one polynomial
+    ├── TooFewReports       fewer reports than the least batch
     └── TooFewSurvivors     fewer parties than the threshold are left
 
 All derive from `DiscreetError`; a message that is refused leaves the one who refuses as it was.
@@ -50,6 +51,10 @@ class Disagreement(ProtocolError):
 
 class WrongShares(ProtocolError):
     """These shares do not give a secret."""
+
+
+class TooFewReports(ProtocolError):
+    """A batch is opened whole, and not before it is large enough."""
 
 
 class TooFewSurvivors(ProtocolError):

@@ -21,6 +21,7 @@ from discreet.releases.records_of import RecordsOf
 from discreet.releases.release import LEAST, MOST, check_confidence, check_population
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
+from discreet.trust.trust_model import is_trust_model
 
 EMPTY = inspect.Parameter.empty
 SHARED = {
@@ -247,7 +248,7 @@ class Declaration:
         if self.no_by is not None:
             by = edges = None
         bounds = self.bounds if values["bounds"] is None else values["bounds"]
-        if bounds is self.bounds and isinstance(values["data"], PrivateData):
+        if bounds is self.bounds and (isinstance(values["data"], PrivateData) or is_trust_model(values["data"])):
             bounds = values["bounds"]
         records = RecordsOf(values["data"], self, bounds, values["where"], by, edges, budget, values["key"])
         own = dict(zip(self.own, map(values.__getitem__, self.own), strict=True))

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.ledger.memory_ledger import account_of
 from discreet.schema.plain_schema import PlainSchema
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.shielded import shielded
+from discreet.trust.trust_model import is_trust_model
 
 ASKED = "records without a schema"
 Names = str | Sequence[str]
@@ -34,8 +36,8 @@ def as_private(
 
     Parameters
     ----------
-    records : PrivateData, array of shape (n,) or (n, features), data frame, mapping of arrays, or path
-        The records.
+    records : PrivateData, trust model, array of shape (n,) or (n, features), data frame, mapping of arrays, or path
+        The records, or who answers for them.
     budget : Budget
         Public. The account of anything but private data, which have their own.
     bounds : (lower, upper), or Schema
@@ -60,6 +62,8 @@ def as_private(
         if bounds is not None:
             raise ParameterError("bounds", "the data set's schema has them already", "Leave them out.")
         return records
+    if bounds is None and is_trust_model(records):
+        return PrivateData(records, account_of(budget, records.neighbors, records.unit))
     if bounds is None:
         raise ParameterError(
             ASKED,
@@ -97,7 +101,8 @@ def rows_alone(records: Any, budget: Budget) -> PrivateData:
     >>> rows_alone({"visits": [[1, 2], [3]]}, Budget(1.0))
     PrivateData(value; record; add_remove)
     """
-    if isinstance(records, PrivateData | str | Path) or (isinstance(records, Mapping) and not records):
+    opened = isinstance(records, PrivateData | str | Path) or is_trust_model(records)
+    if opened or (isinstance(records, Mapping) and not records):
         return as_private(records, budget)
     size = shielded("count records", lambda: _size(records))
     if size is None:

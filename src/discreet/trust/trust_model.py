@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from discreet.core.errors import SchemaError
 from discreet.core.events import Event
@@ -58,6 +58,11 @@ class TrustModel(Protocol):
         ...
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release: ...
+
+
+def is_trust_model(given: Any) -> bool:
+    """Whether this answers questions itself, and says which promises it can keep."""
+    return all(callable(getattr(type(given), name, None)) for name in ("ask", "keeps")) and hasattr(given, "reports")
 
 
 def check_ready(trust: TrustModel) -> None:

@@ -1,0 +1,76 @@
+"""Fully linear proofs: what shows, to those who hold only shares, that a measurement is in range.
+
+Boneh, Boyle, Corrigan-Gibbs, Gilboa and Ishai 2019, section 4.2; draft-irtf-cfrg-vdaf-20, section 7.3. Reports are the
+last axis of every vector, and the first of every mask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.crypto.fields.prime_field import Vector
+from discreet.crypto.prio3.circuit import Circuit
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Queried:
+    """Shares of what is checked, and for which reports the point of the test may be used."""
+
+    verifier: Vector
+    usable: Mask
+
+
+def proved(circuit: Circuit, measurement: Vector, seeds: Vector, joint: Vector) -> Vector:
+    """The proof: the seeds of the wires, and the gadget polynomial at all but the last of its points.
+
+    The wire polynomials have the seed at one root of unity and the wires of each call at the next ones; the gadget
+    polynomial is the gadget of all of them, so half of its points are theirs and the others lie between.
+    """
+    field = circuit.field
+    spare = field.zeros(circuit.points - 1 - circuit.calls, *seeds.shape[1:])
+    here = np.concatenate([seeds[:, None], circuit.inputs(measurement, joint), spare], axis=1)
+    both = [circuit.gadget(wires.swapaxes(1, 2))[:, 0] for wires in (here, field.between(here))]
+    polynomial = np.stack(both, axis=2).reshape(field.limbs, 2 * circuit.points, seeds.shape[-1])
+    return np.concatenate([seeds, polynomial[:, :-1]], axis=1)
+
+
+def queried(circuit: Circuit, measurement: Vector, proof: Vector, query: Vector, joint: Vector, shares: int) -> Queried:
+    """A share of the verifier, from shares of the measurement and the proof.
+
+    Parameters
+    ----------
+    circuit : Circuit
+        Public. What is proved.
+    measurement, proof : Vector
+        The shares of one aggregator.
+    query, joint : Vector
+        The randomness of aggregators, and that which the sender could not choose either.
+    shares : int
+        Public. The number of aggregators.
+    """
+    field, n, calls = circuit.field, circuit.points, circuit.calls
+    seeds, values, point = proof[:, : circuit.arity], proof[:, circuit.arity :], query[:, -1:]
+    both, powers = field.lagrange(np.concatenate([point, field.product(point, field.roots(2 * n, -1, 0))], axis=-1), n)
+    (basis, turned), (power, _) = np.split(both, 2, axis=-1), np.split(powers, 2, axis=-1)
+    omitted = field.dot(field.roots(2 * n, n + 1, 3 * n), values)
+    even = field.dot(basis, values[:, 0::2])
+    odd = field.dot(turned, np.concatenate([values[:, 1::2], omitted], axis=1))
+    one, half = field.constant(1), field.constant(pow(2, -1, field.prime))
+    gadget = field.product(one + power, even) + field.product(one - power, odd)
+    outputs = circuit.outputs(measurement, values[:, 2 : 2 * calls + 1 : 2], shares)
+    if circuit.checks > 1:
+        outputs = field.dot(query[:, :-1], field.reduced(outputs))
+    wires = circuit.wires(basis, measurement, seeds, joint, shares)
+    verifier = np.concatenate([outputs, wires, field.product(half, field.reduced(gadget))], axis=1)
+    return Queried(verifier, ~field.is_zero(power - one))
+
+
+def decided(circuit: Circuit, verifier: Vector) -> Mask:
+    """For each report, whether the verifier, added up over all shares, accepts it."""
+    output, wires, gadget = verifier[:, :1], verifier[:, 1:-1], verifier[:, -1:]
+    return circuit.field.is_zero(np.concatenate([output, circuit.gadget(wires) - gadget], axis=1))
