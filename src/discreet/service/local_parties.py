@@ -96,6 +96,8 @@ def local_parties(
     colluding: int = 0,
     unit: Unit = RECORD,
     neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    scheme: str = "masks",
+    largest: int = 2**20 - 1,
     packages: Sequence[str] = (),
     patience: float = 60.0,
 ) -> Iterator[LocalParties]:
@@ -107,7 +109,7 @@ def local_parties(
     ----------
     files : mapping of str to path
         Each party's name and table.
-    schema, threshold, colluding, unit, neighbors
+    schema, threshold, colluding, unit, neighbors, scheme, largest
         Public. See `Federation`.
     budget : Budget
         Public. The cap of each party's account.
@@ -118,7 +120,8 @@ def local_parties(
     """
     server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *files))
     cards = tuple(PartyCertificate.of(one) for one in identities)
-    federation = Federation(cards, PartyCertificate.of(server), threshold, schema, unit, neighbors, colluding)
+    agreed = (cards, PartyCertificate.of(server), threshold, schema, unit, neighbors)
+    federation = Federation(*agreed, colluding, scheme, largest)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-")))
         (folder / "federation.toml").write_text(written_federation(federation), encoding="utf-8")
