@@ -306,6 +306,8 @@ def write_parts(nav: mkdocs_gen_files.Nav) -> None:
         for name in [*names, *more]:
             if name in titles:
                 nav[part, titles[name]] = name
+    for page in sorted((ROOT / "docs" / "wire").glob("*.md")):
+        nav["Reference", page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")] = f"wire/{page.name}"
 
 
 def main() -> None:

@@ -60,6 +60,7 @@ from discreet.trust.sources.source import Batched
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.trust_model import TrustModel
 from tests.conformance.walk import mechanisms
+from tests.trust.aggregation.unproved import QuickAggregated
 from tests.trust.silence import silence
 from tests.trust.sources.tables import COST, FORMS, PERSON, SCHEMA, Table, table
 
@@ -172,6 +173,12 @@ def parts(folder: Path) -> dict[str, Any]:
 def test_a_secure_sum_agrees_whatever_each_party_reads(units: str, colluding: int, tmp_path: Path) -> None:
     with SecureSum.rehearsal(parts(tmp_path), SCHEMA, threshold=4, colluding=colluding, unit=UNITS[units]) as trust:
         assert agrees(trust, units)
+
+
+@pytest.mark.usefixtures("silent")
+def test_aggregators_agree_on_sums_that_nobody_holds() -> None:
+    """Sums of shares, without their proofs, which are tried elsewhere: these are long."""
+    assert agrees(QuickAggregated(Frame(table(), SCHEMA), least=1), "record")
 
 
 class Served:
