@@ -61,6 +61,12 @@ MUTANTS = [
         tests="trust/isolation/test_isolated.py::test_calls_about_others_are_refused",
     ),
     *of(
+        "trust/isolation/walls",
+        ("TURN, NOT_FOR_CHILDREN = 10**5, 1", "TURN, NOT_FOR_CHILDREN = 10**5, 0"),
+        tests="trust/isolation/test_isolated.py::"
+        "test_the_server_asks_for_short_turns_and_blocks_have_those_of_everybody",
+    ),
+    *of(
         "service/cli/command",
         ("if self.dest in before and not isinstance(values, list):", "if False:"),
         ("[*before.get(self.dest, []), *values]", "[*values]"),

@@ -26,7 +26,7 @@ MUTANTS = [
     ),
     *of(
         "trust/sources/source_of",
-        ("if plain or records.ndim != 2", "if True or records.ndim != 2"),
+        ("if all(plain) or records.ndim != 2", "if True or records.ndim != 2"),
         ("array_of(records, len(schema.columns))", "np.asarray(records)"),
         tests="trust/sources/columns/test_raw_values.py",
     ),

@@ -99,6 +99,15 @@ def test_all_records_are_counted_without_a_column() -> None:
     assert by_sex.values.round(-1).tolist() == [1000, 0]
 
 
+def test_records_are_counted_where_their_first_column_holds_lists() -> None:
+    """None of its values is read, so that its type does not matter."""
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    duckdb, people = pytest.importorskip("duckdb"), {"tags": [["a", "b"], []] * 50, "age": [20.0, 30.0] * 50}
+    relation = duckdb.sql("select ['a', 'b'] as tags, range as age from range(100)")
+    for table in (people, pandas.DataFrame(people), polars.DataFrame(people), arrow.table(people), relation):
+        assert abs(count(table, epsilon=50.0).value - 100) < 3
+
+
 def test_tables_have_the_cells_of_their_edges() -> None:
     found = histogram(private(), "age", edges=EDGES, epsilon=1.0)
     exact = np.histogram(PEOPLE["age"], EDGES)[0]

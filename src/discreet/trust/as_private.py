@@ -145,7 +145,8 @@ def _listed(names: Names) -> list[str]:
 def _called(columns: int, names: Names | None) -> list[str]:
     """The names of the columns of an array."""
     usual = [f"x{i}" for i in range(columns)]
-    called = usual if names is None or set(_listed(names)) <= set(usual) else _listed(names)
+    given = usual if names is None else _listed(names)
+    called = usual if set(given) <= set(usual) else given
     if len(called) != columns:
         raise ParameterError(
             ASKED, f"{', '.join(map(str, called))} do not name its {columns} columns", "Name each, or none."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import errno
 import math
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from discreet.trust.isolation import isolated as isolation
 from discreet.trust.isolation.isolated import BlockServer, check_isolation, isolated, processors
 from discreet.trust.isolation.job import Job, Page, Shipment
 from discreet.trust.isolation.rehearsed import rehearsed
-from discreet.trust.isolation.walls import CALLS, filter_program, loaded
+from discreet.trust.isolation.walls import CALLS, LIBC, SET_TURNS, TURN, filter_program, loaded, take_short_turns
 from tests.trust.isolation import hostile
 from tests.trust.isolation.hostile import FAILS, MARK, WAYS, errors_of, misbehaves, tries_all_ways
 from tests.trust.isolation.unfiltered import obstacle, unfiltered
@@ -297,3 +299,33 @@ def test_a_rehearsal_tells_what_a_function_gives_or_why_it_fails() -> None:
 def test_the_weaker_form_answers_as_well() -> None:
     found = isolated(lambda block: block.sum(axis=0), [BLOCK + 1, BLOCK], 2, 2 * SLOT, "process")
     assert [answer.tolist() for answer in found if answer is not None] == [[3.0, 3.0], [0.0, 0.0]]
+
+
+def turns() -> int:
+    """How long a turn this process has asked for, in nanoseconds, as sched_getattr tells."""
+    told = ctypes.create_string_buffer(48)
+    LIBC.syscall({"x86_64": 315, "aarch64": 275}[platform.machine()], 0, told, 48, 0)
+    return int.from_bytes(told.raw[24:32], sys.byteorder)
+
+
+def ended(work: Callable[[], bool]) -> int:
+    """How a fork ends that does this: 0 where it finds it true."""
+    if not (child := os.fork()):
+        code = 2
+        try:
+            code = int(not work())
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in SET_TURNS, reason="no such call is known here")
+def test_the_server_asks_for_short_turns_and_blocks_have_those_of_everybody() -> None:
+    usual = turns()
+
+    def asks() -> bool:
+        take_short_turns()
+        return turns() == (TURN if usual else 0) and ended(lambda: turns() == usual) == 0  # 0: a Linux before 6.12
+
+    assert ended(asks) == 0
+    assert turns() == usual

@@ -30,7 +30,15 @@ import numpy as np
 
 from discreet.trust.isolation.job import DONE, READY, START, Job, fill
 from discreet.trust.isolation.rehearsed import told
-from discreet.trust.isolation.walls import filter_program, hide_files, loaded, lock_in, move_out, prefer_as_victim
+from discreet.trust.isolation.walls import (
+    filter_program,
+    hide_files,
+    loaded,
+    lock_in,
+    move_out,
+    prefer_as_victim,
+    take_short_turns,
+)
 
 DRAWS = "numpy.random"
 PROCESSOR = 2  # the clock of a process' processor time, as in <linux/posix-timers.h>
@@ -104,6 +112,7 @@ def _tried(before: int, job: Job) -> NoReturn:
 
 def _serve(line: socket.socket, job: Job, before: int) -> None:
     """Answer blocks until the line is closed."""
+    take_short_turns()  # to end children in time
     ends, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

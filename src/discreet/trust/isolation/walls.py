@@ -30,6 +30,8 @@ COPIES = 4
 EVERYTHING = 0x20000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
 # mounts, host name, shared memory, users, processes, network: as in <linux/sched.h>
 READ_ONLY, PRIVATE = 0x1, 0x44000  # mounts; private, with all that are below
+SET_TURNS = {"x86_64": 314, "aarch64": 274}  # the call sched_setattr
+TURN, NOT_FOR_CHILDREN = 10**5, 1  # nanoseconds, the shortest that there is; a flag, as in <linux/sched.h>
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,16 @@ def prefer_as_victim() -> None:
     """Where memory runs out, the system ends this process and those that it starts before others."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
+
+
+def take_short_turns() -> None:
+    """Let this process, when it wakes, run at once beside others that use up their turns; not those that it starts.
+
+    From Linux 6.12, whoever asks for shorter turns of the processor waits less for them, and gets no more of it in all.
+    """
+    if sys.platform == "linux" and platform.machine() in SET_TURNS:
+        asked = struct.pack("=IIQiIQQQ", 48, 0, NOT_FOR_CHILDREN, 0, 0, TURN, 0, 0)
+        LIBC.syscall(SET_TURNS[platform.machine()], 0, asked, 0)  # a wish: where it is not heard, all works as well
 
 
 def lock_in(before: int, block: int, seconds: float, full: bool) -> None:

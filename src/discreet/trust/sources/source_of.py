@@ -68,7 +68,7 @@ def _array(records: NDArray[Any], schema: Schema, unit: Unit) -> Source:
         raise ParameterError(
             "matrix", "it has no column that identifies units", "Give a data frame or a file with one."
         )
-    plain = all(isinstance(kind, Number) and not isinstance(kind, Temporal) for kind in schema.columns.values())
-    if plain or records.ndim != 2 or records.shape[1] != len(schema.columns):
+    plain = [isinstance(kind, Number) and not isinstance(kind, Temporal) for kind in schema.columns.values()]
+    if all(plain) or records.ndim != 2 or records.shape[1] != len(schema.columns):
         return Matrix(records, schema)
     return Frame(dict(zip(schema.columns, unmasked(records).T, strict=True)), schema)
