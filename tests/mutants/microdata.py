@@ -102,5 +102,5 @@ MUTANTS = [
         tests=f"{ROOM}/test_synthesize.py",
     ),
     *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", ""), tests=f"{ROOM}/test_synthesize.py"),
-    *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
+    *of("mechanisms/microdata/changed_rows", ("values.take(permutation(bits, len(values)), axis=0)", "values")),
 ]
