@@ -57,6 +57,14 @@ MUTANTS = [
         ("if cells > MOST_ALIKE:", "if False:"),
     ),
     *of(
+        "microdata/synthetic/number_cells",
+        (
+            "np.where(alone, self._roundest[leaf], self._rounded(values, left, right))",
+            "self._rounded(values, left, right)",
+        ),
+        ("np.where(alone, self._roundest[leaf], self._rounded(values, left, right))", "values"),
+    ),
+    *of(
         "microdata/synthetic/synthesis",
         ("leaf_question(of.schema, name, layout.norm)", 'leaf_question(of.schema, name, "l2")'),
         ("Laplace(1 / share)", "Laplace(1 / share**0.5)"),
