@@ -9,7 +9,7 @@ from statistics import mean
 
 import numpy as np
 
-from benchmarks.rows import Row, at_most, printed
+from benchmarks.rows import Row, at_least, at_most, printed
 from discreet.core.budget import Budget
 from discreet.core.grid import Steps
 from discreet.microdata import synthesize
@@ -38,6 +38,14 @@ def differing(random: np.random.Generator) -> Steps:
     found = random.integers(0, 2, (RECORDS, 6))
     found[:, 2] = (found[:, 0] ^ found[:, 1]) ^ (random.random(RECORDS) < 0.1)
     found[:, 5] = np.where(random.random(RECORDS) < 0.8, found[:, 2] & found[:, 3], found[:, 5])
+    return found
+
+
+def together(random: np.random.Generator) -> Steps:
+    """Independent columns, and a class that follows from two of them together, or from two others together."""
+    found = np.column_stack([random.integers(0, size, RECORDS) for size in (3, 2, 4, 2, 3, 2)])
+    own = ((found[:, 0] > 0) & (found[:, 1] == 1)) | ((found[:, 2] > 1) & (found[:, 3] == 1))
+    found[:, 5] = np.where(random.random(RECORDS) < 0.9, own, ~own)
     return found
 
 
@@ -100,23 +108,27 @@ def accuracy(truth: Steps, found: Steps) -> float:
 def compared(name: str, generator: Generator) -> list[Row]:
     records, rows = generator(np.random.default_rng(1)), []
     rows.append(printed(f"{name}: right classes, learned from the truth", accuracy(records, records)))
-    two = {}
+    two, right = dict[str, float](), dict[str, float]()
     for method in METHODS:
         start = time.process_time()
         found = [made(records, method, seed) for seed in range(RUNS)]
         seconds = (time.process_time() - start) / RUNS
         two[method], three = (mean(distance(records, own, columns) for own in found) for columns in (2, 3))
+        right[method] = mean(accuracy(records, own) for own in found)
         rows += [
             printed(f"{name}, {method}: distance of tables of 2 columns", two[method]),
             printed(f"{name}, {method}: distance of tables of 3 columns", three),
-            printed(f"{name}, {method}: right classes", mean(accuracy(records, own) for own in found)),
+            printed(f"{name}, {method}: right classes", right[method]),
             printed(f"{name}, {method}: seconds of processor time", seconds),
         ]
     plain = mean(distance(records, independent(records, seed), 3) for seed in range(RUNS))
     mwem = mean(distance(records, made(records, "mwem", seed), 3) for seed in range(RUNS))
+    if generator is together:
+        rows.append(at_least(f"{name}, diffgen: right classes, against the tree", right["diffgen"], right["tree"]))
     rows.append(at_most(f"{name}, mwem: distance of 3 columns, against independent columns", mwem, round(plain, 4)))
     return rows
 
 
 def rows() -> list[Row]:
-    return [*compared("a tree", chain), *compared("two that differ", differing)]
+    sets: dict[str, Generator] = {"a tree": chain, "two that differ": differing, "a class of several": together}
+    return [row for name, generator in sets.items() for row in compared(name, generator)]

@@ -1,4 +1,9 @@
-"""Rules: hiding them against two published heuristics, and finding them privately."""
+"""Rules: hiding them against two published heuristics, and finding them privately.
+
+Both heuristics are written after what surveys of rule hiding say of them, not after the papers themselves: how they
+choose records and items is as said there; where nothing is said (ties, when to stop), as it is best for them. The
+weights of `border` were chosen on baskets of other seeds (1, 2 and 3) than those that it is measured on.
+"""
 
 from __future__ import annotations
 
@@ -62,9 +67,9 @@ def of_classes(n: int, items: int, seed: int) -> Mask:
 
 
 MADE = (
-    Baskets("patterns, 2000 x 40", of_patterns(2000, 40, 1), Thresholds(0.03, 0.5, 3)),
-    Baskets("classes, 1000 x 14", of_classes(1000, 14, 2), Thresholds(0.15, 0.6, 3)),
-    Baskets("small, 120 x 9", of_classes(120, 9, 3), Thresholds(0.2, 0.6, 3)),
+    Baskets("patterns, 2000 x 40", of_patterns(2000, 40, 21), Thresholds(0.03, 0.5, 3)),
+    Baskets("classes, 1000 x 14", of_classes(1000, 14, 22), Thresholds(0.15, 0.6, 3)),
+    Baskets("small, 120 x 9", of_classes(120, 9, 23), Thresholds(0.2, 0.6, 3)),
 )
 
 

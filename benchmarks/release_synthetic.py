@@ -1,7 +1,8 @@
 """Synthetic tables beside MST and AIM: how far they are off, how long they take, what a model learns from them.
 
 mbi and smartnoise-synth run in environments of their own (`peers/*_synthesis.txt`). `adult.csv.gz` lies in the folder
-DISCREET_DATA. SEEDS= says how often each is run, once by default: MST takes a minute.
+DISCREET_DATA. SEEDS= says how often each is run, once by default: MST takes a minute. What a peer made is kept in
+`build/bench/peers`, under a digest of all that it was given, and not made again.
 
 Columns are cut into 16 public cells of equal width for everybody here, since peers know no others; the rows about cells
 of numbers take the values themselves. Networks are made up anew, from seeds that no setting was chosen on.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import os
 import subprocess
 import tempfile
@@ -43,6 +45,7 @@ RANGES = {
 BINS, DELTA = 16, 1e-9
 SEEDS = range(int(os.environ.get("SEEDS", "1")))
 PATIENCE = 900  # seconds that a peer is given
+KEPT = Path("build/bench/peers")
 
 
 def adult() -> tuple[list[str], Array]:
@@ -119,13 +122,21 @@ def peer(package: str, method: str, rows: Array, sizes: list[int], epsilon: floa
         It is not installed, fails, or takes too long.
     """
     found = os.environ.get(f"DISCREET_{package.upper()}", f".venv/bench-{package}/bin/python")
-    script = Path(__file__).parent / "peers" / f"{package}_synthesis.py"
-    with tempfile.TemporaryDirectory() as folder:
-        source, out = f"{folder}/rows.npz", f"{folder}/out.npz"
-        np.savez(source, rows=rows, sizes=sizes)
-        given = [found, str(script), method, source, out, str(epsilon), str(DELTA), str(seed)]
-        told = subprocess.run(given, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
-        return np.load(out)["rows"], float(told.split()[-1])
+    folder = Path(__file__).parent / "peers"
+    script, needs = (folder / f"{package}_synthesis.{ending}" for ending in ("py", "txt"))
+    asked = f"{method} {sizes} {epsilon} {DELTA} {seed} {rows.shape}".encode()
+    given = b"|".join([script.read_bytes(), needs.read_bytes(), asked, np.ascontiguousarray(rows, np.int64).tobytes()])
+    kept = KEPT / f"{package}_{method}_{hashlib.sha256(given).hexdigest()[:24]}.npz"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as place:
+            source, out = f"{place}/rows.npz", f"{place}/out.npz"
+            np.savez(source, rows=rows, sizes=sizes)
+            words = [found, str(script), method, source, out, str(epsilon), str(DELTA), str(seed)]
+            told = subprocess.run(words, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
+            np.savez_compressed(kept, rows=np.load(out)["rows"].astype(np.int32), spent=float(told.split()[-1]))
+    made = np.load(kept)
+    return made["rows"].astype(np.int64), float(made["spent"])
 
 
 def beside(

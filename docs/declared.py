@@ -25,8 +25,8 @@ class Declared(griffe.Extension):
     """Give every statistic the signature and the docstring that callers see."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Go through all functions of the rooms of statistics and of graphs."""
-        for function in _functions(pkg["statistics"]):
+        """Go through all functions of the rooms of statistics, tables and graphs."""
+        for function in (*_functions(pkg["statistics"]), *_functions(pkg["microdata"])):
             called = pkgutil.resolve_name(function.path)
             if is_statistic(called):
                 signature = inspect.signature(called)
@@ -34,7 +34,7 @@ class Declared(griffe.Extension):
                 function.parameters = griffe.Parameters(*map(_parameter, signature.parameters.values()))
                 function.returns = str(signature.return_annotation)
                 function.overloads = None
-        for function in _functions(pkg["graphs"]):  # what functions of graphs say alike is written once, too
+        for function in (*_functions(pkg["graphs"]), *_functions(pkg["microdata"])):  # what they share is written once
             function.docstring.value = inspect.getdoc(pkgutil.resolve_name(function.path))
 
 

@@ -39,9 +39,30 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/tree_model",
-        ("/ (others * self.two**2)\n                weights", "/ self.two**2\n                weights"),
+        ("return self.unbiased.pairs[first, second]", "return self.tables[first, second]"),
         ("if found[-1] < CLEAR * stddev:", "if False:"),
         ("total=total_of(ones, self.size)", "total=self.total"),
+    ),
+    *of(
+        "microdata/synthetic/nearest_tables",
+        ("1 / (others * self.two**2)", "1 / self.two**2"),
+        ("(table.shape[1 - axis] * self.two**2)", "self.two**2"),
+        ("_not_negative(own + off)", "_not_negative(own)"),
+        ("off + own - aim", "off"),
+    ),
+    *of(
+        "microdata/synthetic/dealt_records",
+        ("(groups if codes is None else codes)[mixed]", "groups[mixed]"),
+        ("within * GOLDEN", "within * 0"),
+        ("if cells > MOST_ALIKE:", "if False:"),
+    ),
+    *of(
+        "microdata/synthetic/number_cells",
+        (
+            "np.where(alone, self._roundest[leaf], self._rounded(values, left, right))",
+            "self._rounded(values, left, right)",
+        ),
+        ("np.where(alone, self._roundest[leaf], self._rounded(values, left, right))", "values"),
     ),
     *of(
         "microdata/synthetic/synthesis",
@@ -89,5 +110,5 @@ MUTANTS = [
         tests=f"{ROOM}/test_synthesize.py",
     ),
     *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", ""), tests=f"{ROOM}/test_synthesize.py"),
-    *of("mechanisms/microdata/changed_rows", ("values[permutation(bits, len(values))]", "values")),
+    *of("mechanisms/microdata/changed_rows", ("values.take(permutation(bits, len(values)), axis=0)", "values")),
 ]

@@ -43,6 +43,22 @@ def test_releases_read_back_to_the_same_values() -> None:
     assert not again.holds("0")
 
 
+def test_many_floats_are_written_in_few_bytes_where_not_a_bit_is_lost() -> None:
+    rng, size = np.random.default_rng(1), 4000
+    places = rng.integers(0, 50, (size // 4, 4)).astype(float)
+    some = np.array([np.nan, -0.0, *places.ravel()[2:]])
+    halves, thirds = rng.integers(0, 10**6, size) / 8, np.arange(size) / 3
+    odd = np.r_[np.array([0x7FF8000000000001], np.uint64).view(np.float64), np.zeros(size)]  # a nan like no other
+    for values, each in ((places, 2), (some, 2), (halves, 4), (thirds, 8), (odd, 8), (some[:9], 8), (1e300 * some, 8)):
+        kept = KeptArtefact.of({"a": values})
+        assert kept.values is not None
+        found = kept.given("a", "key")["a"]
+        assert found.dtype == np.float64
+        assert found.shape == values.shape
+        assert found.tobytes() == values.tobytes()
+        assert len(kept.values["a"]["array"]) < 1.34 * each * values.size + 200
+
+
 def test_an_artefact_is_stored_in_place_of_the_releases_and_given_again(tmp_path: Path) -> None:
     made: dict[str, Any] = {"mean": np.array([1.5]), "names": ["a", None], "n": 3, "parts": {"w": np.eye(2)}}
     calls = 0
@@ -114,7 +130,7 @@ def test_a_large_one_is_kept_beside_the_ledger_and_given_again_to_the_last_byte(
 
 
 def test_what_was_kept_is_checked_and_what_is_gone_is_said_to_be(tmp_path: Path) -> None:
-    data, large = data_at(tmp_path), {"rows": np.zeros(2**18)}
+    data, large = data_at(tmp_path), {"rows": np.zeros(2**20)}
 
     def asked() -> Any:
         with data.permit(Repeated(NOISE.event, 3), "table", key="monday") as permit:
@@ -135,7 +151,7 @@ def test_what_was_kept_is_checked_and_what_is_gone_is_said_to_be(tmp_path: Path)
 
 
 def test_a_full_disk_hands_nothing_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, large = data_at(tmp_path), {"rows": np.zeros(2**18)}
+    data, large = data_at(tmp_path), {"rows": np.zeros(2**20)}
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from discreet.core.bits import Bits
 from discreet.core.checks import check_text
 from discreet.core.errors import NotPermitted
 from discreet.core.events import NoPromise
+from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
 from discreet.microdata.published_table import PublishedTable
 from discreet.questions.question import AllRecords
+from discreet.releases.option_docs import documented
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 PRIVATELY = "discreet.synthesize"
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def gives_away(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """The same function, checked, and with what all tables without a promise have in common in its docstring.
+
+    Examples
+    --------
+    >>> @gives_away
+    ... def copied(data: PrivateData, *, times: int, waiver: str | None = None) -> None:
+    ...     '''Give copies away.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     times : int
+    ...         Public. How many.
+    ...     '''
+    >>> [line.strip() for line in copied.__doc__.splitlines() if " : " in line]
+    ['data : PrivateData', 'times : int', 'waiver : str']
+    """
+    function.__doc__ = documented((function,), "given away", list(inspect.signature(function).parameters), {})
+    return checked(function)
 
 
 class RowMechanism(Protocol):

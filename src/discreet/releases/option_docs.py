@@ -1,4 +1,4 @@
-"""What options of statistics and of graphs mean: those that many share are written here, once, and shown with each."""
+"""What options of statistics, graphs and tables mean: those that many share are written once, and shown with each."""
 
 from __future__ import annotations
 
@@ -95,10 +95,17 @@ GRAPH = {
     "key": EVERYWHERE["key"],
     "random_state": Meaning("int, optional", "Public. Seeds the drawing of edges."),
 }
+GIVEN_AWAY = {
+    "data": Meaning("PrivateData", "The records, with a curator."),
+    "unchanged": Meaning("sequence of str", "Public. Columns that are given away as they are."),
+    "waiver": Meaning("str", "Public. The owner's reason for a release without a promise, which goes on record."),
+    "key": Meaning("str, optional", "Public. Makes a retry safe: the same table is given again."),
+}
 SHARED = {
     "column": COLUMN | EVERYWHERE,
     "columns": COLUMNS | EVERYWHERE,
     "graph": GRAPH,
+    "given away": GIVEN_AWAY,
     "": COLUMN | COLUMNS | EVERYWHERE,
 }
 

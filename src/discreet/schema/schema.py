@@ -119,20 +119,21 @@ class Category:
             obstacle = f"its values are the one text {values!r:.40}, which would be taken apart letter by letter"
             raise SchemaError("category", obstacle, "List the values: Category((...,)).")
         given = tuple(values)
-        hopeless = [value for value in given if text_of(value) is None]
+        texts = [text_of(value) for value in given]
+        hopeless = [value for value, text in zip(given, texts, strict=True) if text is None]
         if hopeless or not given:
             reason = f"the value {hopeless[0]!r:.40} could never be found" if hopeless else "it has no values"
             raise SchemaError("category", reason, "List texts, numbers or booleans, none of them blank or too long.")
-        written = tuple(str(value if isinstance(value, str) else text_of(value)) for value in given)
-        object.__setattr__(self, "values", written)
-        if len(set(self._forms)) != len(self.values):
+        written = [str(value if isinstance(value, str) else text) for value, text in zip(given, texts, strict=True)]
+        object.__setattr__(self, "values", tuple(written))
+        if len(set(_forms_of(texts))) != len(given):
             remedy = "List each value once: '1', '01' and '1.0' are one number."
             raise SchemaError("category", "two of its values are the same, up to outer blanks or as numbers", remedy)
 
     @cached_property
     def places(self) -> Mapping[float | str, int]:
         """Where values are in the list, by what `form_of` makes of them or by their text without outer blanks."""
-        places = {form: place for place, form in enumerate(self._forms)}
+        places = {form: place for place, form in enumerate(_forms_of([text_of(value) for value in self.values]))}
         listed = {value.strip().lower() for value in self.values}
         for word, number in (("true", 1.0), ("false", 0.0)):
             if number in places:
@@ -147,14 +148,14 @@ class Category:
         more = f" and {len(self.values) - LISTED} more" if len(self.values) > LISTED else ""
         return ", ".join(self.values[:LISTED]) + more
 
-    @property
-    def _forms(self) -> list[float | str]:
-        """Each value's form; the words for booleans are texts like others where two of them are the same boolean."""
-        texts = [str(text_of(value)) for value in self.values]
-        forms = [form_of(text) for text in texts]
-        if len(set(forms)) == len(forms):
-            return forms
-        return [text if isinstance(form, str) else form for text, form in zip(texts, forms, strict=True)]
+
+def _forms_of(given: Iterable[str | None]) -> list[float | str]:
+    """The form of each text; the words for booleans are texts like others where two of them are the same boolean."""
+    texts = [str(text) for text in given]
+    forms = [form_of(text) for text in texts]
+    if len(set(forms)) == len(forms):
+        return forms
+    return [text if isinstance(form, str) else form for text, form in zip(texts, forms, strict=True)]
 
 
 @dataclass(frozen=True, init=False)

@@ -32,7 +32,9 @@ PLAIN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 """The numbers among texts that are written without an exponent."""
 
 _PLAIN = re.compile(PLAIN, re.ASCII)
+ENDS = "0123456789. "  # of texts that are finite numbers
 TRUTHS = {"true": "true", "t": "true", "yes": "true", "false": "false", "f": "false", "no": "false"}
+LONGEST_WORD = max(map(len, TRUTHS))
 _REAL = (bool, int, float, np.bool_, np.integer, np.floating, Decimal)
 
 
@@ -100,6 +102,8 @@ def form_of(text: str) -> float | str:
     >>> [form_of(text) for text in ("01", "1.0", "Yes", "x1")]
     [1.0, 1.0, 'true', 'x1']
     """
+    if len(text) > LONGEST_WORD and text[-1] not in ENDS:
+        return text
     number = _digits(text)
     return number + 0.0 if abs(number) < np.inf else TRUTHS.get(text.lower(), text)
 
@@ -110,7 +114,7 @@ def _read(text: str) -> float:
 
 
 def _digits(text: str) -> float:
-    if not text.isascii() or not text.isprintable() or "_" in text:
+    if text[-1:] not in ENDS or not text.isascii() or not text.isprintable() or "_" in text:
         return float("nan")
     try:
         return float(text)

@@ -16,6 +16,7 @@ from discreet.core.errors import KeyReused, ParameterError
 from discreet.core.held import unheld
 
 Artefact = Mapping[str, Any]
+MANY = 2**10  # floats that are written in fewer bytes, where that is possible
 MOST = 2**20  # bytes of an artefact that is in a ledger's entry; of a larger one the entry has the digest
 
 
@@ -31,9 +32,9 @@ class KeptArtefact:
     @classmethod
     def of(cls, artefact: Artefact, asked: str | None = None, where: str | None = None) -> KeptArtefact:
         """Keep an artefact, or its digest where it is too large."""
-        text = text_of_artefact(artefact)
-        values = json.loads(text) if len(text) <= MOST else None
-        return cls(values, asked, sha256(text.encode()).hexdigest(), where)
+        values = _encoded(artefact)["table"]
+        text = _text_of(values)
+        return cls(values if len(text) <= MOST else None, asked, sha256(text.encode()).hexdigest(), where)
 
     def given(self, purpose: str, key: str, kept: bytes | None = None) -> Artefact:
         """The artefact, if it is here or was kept apart."""
@@ -55,7 +56,11 @@ class KeptArtefact:
 
 def text_of_artefact(artefact: Artefact) -> str:
     """An artefact as it is written, of which the digest is."""
-    return json.dumps({name: _encoded(one) for name, one in artefact.items()}, sort_keys=True, separators=(",", ":"))
+    return _text_of(_encoded(artefact)["table"])
+
+
+def _text_of(values: dict[str, Any]) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
 
 @unheld("part")
@@ -101,9 +106,11 @@ class Stored:
 def _encoded(value: Any) -> Any:
     """Arrays, and what becomes one when it ends, by their bytes; everything else that JSON has, as it is."""
     if hasattr(value, "__array__"):
-        file = io.BytesIO()
-        np.save(file, np.asarray(value), allow_pickle=False)
-        return {"array": base64.b64encode(file.getvalue()).decode()}
+        file, array = io.BytesIO(), np.asarray(value)
+        short = _shortest(array)
+        np.save(file, short, allow_pickle=False)
+        kept = {"array": base64.b64encode(file.getvalue()).decode()}
+        return kept if short.dtype == array.dtype else {**kept, "type": array.dtype.str}
     if isinstance(value, Mapping):
         return {"table": {str(key): _encoded(one) for key, one in value.items()}}
     if isinstance(value, list | tuple):
@@ -122,4 +129,16 @@ def _decoded(value: Any) -> Any:
         return value
     if "table" in value:
         return {key: _decoded(one) for key, one in value["table"].items()}
-    return np.load(io.BytesIO(base64.b64decode(value["array"])), allow_pickle=False)[()]
+    found = np.load(io.BytesIO(base64.b64decode(value["array"])), allow_pickle=False)
+    return (found.astype(value["type"]) if "type" in value else found)[()]
+
+
+def _shortest(array: Any) -> Any:
+    """Many floats in fewer bytes, where not a bit of any is lost: tables have many small whole numbers."""
+    if array.dtype == np.float64 and array.size >= MANY:
+        for kind in (np.float16, np.float32):
+            with np.errstate(over="ignore", under="ignore"):
+                short = array.astype(kind)
+            if short.astype(np.float64).tobytes() == array.tobytes():
+                return short
+    return array

@@ -37,4 +37,4 @@ class ChangedRows:
         >>> ChangedRows.shuffled(np.arange(4.0)[:, None], DeterministicBits(1)).values.ravel()
         array([0., 3., 1., 2.])
         """
-        return cls(values[permutation(bits, len(values))], notes)
+        return cls(values.take(permutation(bits, len(values)), axis=0), notes)

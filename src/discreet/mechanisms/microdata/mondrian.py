@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -144,7 +145,7 @@ class _BoxLevel:
             np.arange(codes.shape[1]), codes, np.zeros(1, np.int64), low, np.stack([ends, ends + 1], -1)[:, None]
         )
 
-    @property
+    @cached_property
     def sizes(self) -> Steps:
         return np.diff(self.starts, append=len(self.rows))
 

@@ -64,8 +64,8 @@ class Scale:
         last = high[:, 1] >= column.count
         ends = np.where(last, np.inf, self._cut(steps, high))
         rows = np.stack([begins, np.minimum(ends, self.upper), np.isinf(ends), last & column.missing], axis=1)
-        parts = [Ranked.of(one) for one in rows.T]
-        keys = joint_codes([part.codes for part in parts], [part.count for part in parts])
+        parts, flags = [Ranked.of(one) for one in rows.T[:2]], rows[:, 2:].T.astype(np.int64)
+        keys = joint_codes([*(part.codes for part in parts), *flags], [*(part.count for part in parts), 2, 2])
         _, first, own = np.unique(keys, return_index=True, return_inverse=True)
         bounds = rows[first]
         absent = np.isinf(bounds[:, 0])

@@ -10,7 +10,6 @@ from typing import Any
 
 from discreet.core.checks import check_one_of, check_positive, instead_of, names_of, shown
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.anonymity_model import AnonymityModel, Diversity
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
 from discreet.mechanisms.microdata.lattice import Lattice
@@ -18,7 +17,7 @@ from discreet.mechanisms.microdata.mondrian import Mondrian
 from discreet.microdata.anonymity.hierarchies import Hierarchy
 from discreet.microdata.anonymity.range_texts import ranged, scale_of
 from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.waived_table import waived_table
+from discreet.microdata.waived_table import gives_away, waived_table
 from discreet.schema.roles import Roles
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
@@ -29,7 +28,7 @@ MOST_NODES = 2**20  # combinations of levels that are looked through
 KEPT = "The waiver is on record; nothing was released but this message."
 
 
-@checked
+@gives_away
 def anonymize(
     data: PrivateData,
     roles: Mapping[str, str] | Roles,
@@ -87,10 +86,6 @@ def anonymize(
     ordered : sequence of str
         Public. Sensitive categories whose list is in an order, so that the distance of two values is that of their
         places; numbers are in order by themselves.
-    waiver : str
-        Public. The owner's reason for a release without a promise, which goes on record.
-    key : str, optional
-        Public. Names the request, so that a retry gives the same table.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
@@ -59,12 +59,13 @@ def ranged(column: Column, ranges: Array) -> Category:
     if isinstance(column, Category):
         return _sets(column, ranges)
     shown = column.shown if isinstance(column, Temporal) else number_text
-    return Category([_interval(row, shown) for row in ranges.tolist()])
+    texts = {bound: shown(bound) for bound in {*ranges[:, :2].ravel().tolist()}}
+    return Category([_interval(row, texts) for row in ranges.tolist()])
 
 
-def _interval(row: list[float], shown: Callable[[float], str]) -> str:
+def _interval(row: list[float], texts: Mapping[float, str]) -> str:
     low, high, closed, missing = row
-    return f"[{shown(low)}, {shown(high)}{']' if closed else ')'}{OR_MISSING if missing else ''}"
+    return f"[{texts[low]}, {texts[high]}{']' if closed else ')'}{OR_MISSING if missing else ''}"
 
 
 def _sets(column: Category, ranges: Array) -> Category:

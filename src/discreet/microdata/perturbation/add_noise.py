@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.noisy_numbers import (
     CUT,
     KEPT,
@@ -28,7 +27,7 @@ from discreet.microdata.perturbation.given_columns import (
 )
 from discreet.microdata.perturbation.noise_distribution import ReconstructedDistribution, reconstruct_distribution
 from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.waived_table import waived_table
+from discreet.microdata.waived_table import gives_away, waived_table
 from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
 
@@ -77,7 +76,7 @@ class NoisyTable(PublishedTable):
         )
 
 
-@checked
+@gives_away
 def add_noise(
     data: PrivateData,
     columns: Sequence[str],
@@ -98,20 +97,12 @@ def add_noise(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. The numbers that noise is added to.
     stddev : float or mapping of str to float
         Public. Of the noise, in the units of the columns: one for all, or one for each.
     law : {"gaussian", "uniform"}
         Public. Of the noise.
-    unchanged : sequence of str
-        Public. Columns that are given away as they are.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------
@@ -151,7 +142,7 @@ def add_noise(
     return NoisyTable(**table_parts(table), before=before, stddev=dict(zip(given.changed, found, strict=True)), law=law)
 
 
-@checked
+@gives_away
 def add_correlated_noise(
     data: PrivateData,
     columns: Sequence[str],
@@ -170,18 +161,10 @@ def add_correlated_noise(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. The numbers that noise is added to.
     relative_variance : float
         Public. The variance of the noise, as a part of that of the records.
-    unchanged : sequence of str
-        Public. Columns that are given away as they are.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------
@@ -220,7 +203,7 @@ def add_correlated_noise(
     return waived_table(data, name, given.names, mechanism, lambda _: schema, waiver=waiver, key=key)
 
 
-@checked
+@gives_away
 def multiply_noise(
     data: PrivateData,
     columns: Sequence[str],
@@ -240,8 +223,6 @@ def multiply_noise(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. The numbers that are multiplied; no times.
     relative_stddev : float or mapping of str to float
@@ -249,12 +230,6 @@ def multiply_noise(
         or one for each.
     law : {"lognormal", "gaussian"}
         Public. Of the factors: the exponential of a Gaussian, or a Gaussian that is cut at 3 standard deviations.
-    unchanged : sequence of str
-        Public. Columns that are given away as they are.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------

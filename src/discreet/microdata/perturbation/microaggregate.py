@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.microaggregation import Microaggregation
 from discreet.microdata.perturbation.given_columns import GivenColumns
 from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.waived_table import waived_table
+from discreet.microdata.waived_table import gives_away, waived_table
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Column, Number
 from discreet.trust.private_data import PrivateData
@@ -18,7 +17,7 @@ from discreet.trust.private_data import PrivateData
 MOST = 256  # coordinates: one for a value of a category, two for a number
 
 
-@checked
+@gives_away
 def microaggregate(
     data: PrivateData,
     columns: Sequence[str],
@@ -39,18 +38,10 @@ def microaggregate(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. Those that become equal: all that others may know of a person.
     k : int
         Public. The least size of a group.
-    unchanged : sequence of str
-        Public. Columns that are given away as they are.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------

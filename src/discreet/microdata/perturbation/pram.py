@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from discreet.core.checks import shown
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
 from discreet.mechanisms.microdata.randomized_categories import InvariantCategories, Matrix, RandomizedCategories
 from discreet.microdata.perturbation.given_columns import GivenColumns, check_share, table_parts
 from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.waived_table import waived_table
+from discreet.microdata.waived_table import gives_away, waived_table
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
@@ -92,7 +91,7 @@ class RandomizedTable(PublishedTable):
         return EstimatedCounts(values, found.counts, found.covariance)
 
 
-@checked
+@gives_away
 def pram(
     data: PrivateData,
     columns: Sequence[str],
@@ -110,19 +109,11 @@ def pram(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. The categories that are randomised.
     matrices : matrix, or mapping of str to matrix
         Public. Row i has the probabilities of what value i of the schema's list becomes: one matrix for all columns, or
         one for each. It must have an inverse.
-    unchanged : sequence of str
-        Public. Columns that are given away as they are.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------
@@ -154,7 +145,7 @@ def pram(
     return RandomizedTable(**table_parts(table), matrices=found, invariant=False)
 
 
-@checked
+@gives_away
 def invariant_pram(
     data: PrivateData,
     columns: Sequence[str],
@@ -173,18 +164,10 @@ def invariant_pram(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. The categories that are randomised.
     keep : float
         Public. The probability with which a value is kept in either step.
-    unchanged : sequence of str
-        Public. Columns that are given away as they are.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------

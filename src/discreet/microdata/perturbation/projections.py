@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from discreet.core.checks import check_whole
 from discreet.core.errors import SchemaError
-from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.projected_records import MatrixLaw, ProjectedColumns, ProjectedRows
 from discreet.mechanisms.microdata.unit_noise import FARTHEST
 from discreet.microdata.perturbation.given_columns import GivenColumns, table_parts
 from discreet.microdata.perturbation.projected_table import MixedTable, ProjectedTable, ProjectionLaw
-from discreet.microdata.waived_table import waived_table
+from discreet.microdata.waived_table import gives_away, waived_table
 from discreet.schema.schema import Number, Schema
 from discreet.trust.private_data import PrivateData
 
@@ -20,7 +19,7 @@ MOST = 4096  # dimensions
 SUM = "sum_{}"  # the name of a column
 
 
-@checked
+@gives_away
 def project_columns(
     data: PrivateData,
     columns: Sequence[str],
@@ -41,8 +40,6 @@ def project_columns(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. The numbers that are projected.
     dimensions : int
@@ -51,10 +48,6 @@ def project_columns(
         Public. The weights: independent Gaussian ones, or rows of a random rotation, which disturb less.
     unchanged : sequence of str
         Public. Columns that are given away as they are, such as a class to be predicted.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------
@@ -85,7 +78,7 @@ def project_columns(
     return _projected(data, name, given, int(dimensions), law, waiver, key)
 
 
-@checked
+@gives_away
 def rotate(
     data: PrivateData,
     columns: Sequence[str],
@@ -102,16 +95,10 @@ def rotate(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. The numbers that are rotated.
     unchanged : sequence of str
         Public. Columns that are given away as they are, such as a class to be predicted.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------
@@ -138,7 +125,7 @@ def rotate(
     return _projected(data, "rotated table", given, len(given.numbers), "orthogonal", waiver, key)
 
 
-@checked
+@gives_away
 def project_rows(
     data: PrivateData,
     columns: Sequence[str],
@@ -157,16 +144,10 @@ def project_rows(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. Of the table, all of them numbers.
     dimensions : int
         Public. How many sums there are, from 2 to 4096.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------

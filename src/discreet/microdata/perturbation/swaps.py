@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 from discreet.core.checks import check_whole, names_of
 from discreet.core.errors import SchemaError
-from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.swapped_values import SwappedPlaces, SwappedRanks
 from discreet.microdata.perturbation.given_columns import GivenColumns, check_share
 from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.waived_table import waived_table
+from discreet.microdata.waived_table import gives_away, waived_table
 from discreet.trust.private_data import PrivateData
 
 
-@checked
+@gives_away
 def swap_ranks(
     data: PrivateData,
     columns: Sequence[str],
@@ -33,18 +32,10 @@ def swap_ranks(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     columns : sequence of str
         Public. Those that are swapped.
     window : float
         Public. How many ranks a value may move, as a part of all; one rank at least.
-    unchanged : sequence of str
-        Public. Columns that are given away as they are.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------
@@ -74,7 +65,7 @@ def swap_ranks(
     return waived_table(data, name, given.names, mechanism, lambda _: schema, waiver=waiver, key=key)
 
 
-@checked
+@gives_away
 def swap_places(
     data: PrivateData,
     place: str,
@@ -97,8 +88,6 @@ def swap_places(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     place : str
         Public. The column that is exchanged, such as a region.
     columns : sequence of str
@@ -116,10 +105,6 @@ def swap_places(
         to the place of a household of as many records, with the same keys; so few partners are left where households
         are large, and more of them stay. It is given away only if it is among the other columns. A record without one
         moves alone; a household in two places is one in each.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Returns
     -------

@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 from discreet.core.checks import check_positive, check_whole, instead_of, names_of, quoted
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.hidden_rules import HiddenRules
 from discreet.mechanisms.microdata.hiding_task import HidingTask
 from discreet.mechanisms.microdata.strong_rules import RulePlaces
 from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.rules.association_rules import AssociationRules
-from discreet.microdata.waived_table import waived_table
+from discreet.microdata.waived_table import gives_away, waived_table
 from discreet.questions.tables.itemsets import Items
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
@@ -23,7 +22,7 @@ MOST_SENSITIVE = 256
 Method = Literal["greedy", "border", "exact"]
 
 
-@checked
+@gives_away
 def hide_rules(
     data: Any,
     sensitive: Any,
@@ -47,8 +46,6 @@ def hide_rules(
 
     Parameters
     ----------
-    data : PrivateData
-        The records, with a curator.
     sensitive : sequence of str or AssociationRule
         Public. The rules to hide, such as "tea, milk -> sugar"; one that nobody mined is refused.
     mined : AssociationRules
@@ -62,10 +59,6 @@ def hide_rules(
         Public. Columns that are not changed.
     most_changes : int, optional
         Public. How many items may be taken out of all records together.
-    waiver : str
-        Public. The owner's reason for a release without a promise.
-    key : str, optional
-        Public. Makes a retry safe: the same table is given again.
 
     Examples
     --------

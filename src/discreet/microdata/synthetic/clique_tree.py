@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.core.grid import Array, Steps
-from discreet.microdata.synthetic.tree_model import dealt_out
+from discreet.microdata.synthetic.dealt_records import alike, dealt_out
 from discreet.questions.tables.coded_tables import AxisPlaces
 
 TINY = 1e-300
@@ -147,16 +147,17 @@ class CliqueTree:
     def counted_out(self, tables: Sequence[Array], rows: int, generator: np.random.Generator) -> Steps:
         """Records, a cell for each column, clique after clique, each given what it shares with those before."""
         found = np.zeros((rows, len(self.sizes)), dtype=np.int64, order="F")
-        for place, _, shared in self.order:
+        made: tuple[int, ...] = ()
+        for place, before, shared in self.order:
             fresh = tuple(axis for axis in self.cliques[place] if axis not in shared)
             table = summed(tables[place], self.cliques[place], (*shared, *fresh))
-            groups = np.zeros(rows, np.int64)
-            for axis in shared:
-                groups = groups * self.sizes[axis] + found[:, axis]
-            cells = dealt_out(table.reshape(math.prod(self.sizes[axis] for axis in shared), -1), groups, generator)
+            near = dict.fromkeys((*shared, *(self.cliques[before] if made else ()), *made[::-1]))
+            groups, codes = alike(found, self.sizes, shared), alike(found, self.sizes, near)
+            cells = dealt_out(table.reshape(math.prod(table.shape[: len(shared)]), -1), groups, generator, codes)
             for axis in reversed(fresh):
                 found[:, axis] = cells % self.sizes[axis]
                 cells //= self.sizes[axis]
+            made += fresh
         return found
 
     def likelihood(self, tables: Sequence[Array], places: Steps) -> Array:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from discreet.core.grid import Array, Steps
+from discreet.microdata.synthetic.dealt_records import dealt_out
 from discreet.microdata.synthetic.measured_tables import MeasuredTables
 from discreet.microdata.synthetic.synthesis import SynthesisModel
-from discreet.microdata.synthetic.tree_model import dealt_out, fitted
+from discreet.microdata.synthetic.tree_model import fitted
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 from discreet.questions.tables.splits import stretches_of
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array, Steps
+from discreet.microdata.synthetic.dealt_records import alike, dealt_out
 from discreet.microdata.synthetic.measured_tables import MeasuredModel
-from discreet.microdata.synthetic.tree_model import dealt_out
 from discreet.questions.tables.coded_tables import AxisPlaces
 
 
@@ -40,8 +40,10 @@ class NetworkModel(MeasuredModel):
         return found
 
     def counted_out(self, rows: int, generator: np.random.Generator) -> Steps:
-        found = np.zeros((rows, len(self.codes.sizes)), dtype=np.int64)
-        for family in self.families:
-            groups = self.codes.codes(found, family[:-1])
-            found[:, family[-1]] = dealt_out(self._conditional(family), groups, generator)
+        found, made = np.zeros((rows, len(self.codes.sizes)), dtype=np.int64, order="F"), list[int]()
+        for *parents, column in self.families:
+            near = dict.fromkeys((*parents, *reversed(made)))
+            groups, codes = (alike(found, self.codes.sizes, own) for own in (parents, near))
+            found[:, column] = dealt_out(self._conditional((*parents, column)), groups, generator, codes)
+            made.append(column)
         return found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from discreet.core.bound import Norm
 from discreet.core.grid import Array, Steps
+from discreet.mechanisms.microdata.round_cuts import Scale
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.tree import Tree
 from discreet.schema.schema import Number, Schema
@@ -122,7 +124,10 @@ class NumberCells:
         return tuple(self.leaves[self.starts].tolist())
 
     def drawn(self, cells: Steps, generator: np.random.Generator) -> Array:
-        """A value in each of these cells: in a leaf by its weight, and anywhere in that."""
+        """A value in each of these cells: in a leaf by its weight, and anywhere in that.
+
+        A cell of one leaf is that of a frequent value, which is most likely the roundest number in it.
+        """
         ends = np.concatenate([[0.0], np.cumsum(self.weights)])
         low, high = ends[self.starts[cells]], ends[self.starts[cells + 1]]
         marks = low + generator.random(len(cells)) * (high - low)
@@ -131,4 +136,22 @@ class NumberCells:
         values = np.minimum(left + generator.random(len(cells)) * (right - left), np.nextafter(right, -math.inf))
         if self.number.step is not None:
             values = self.number.lower + self.number.step * np.rint((values - self.number.lower) / self.number.step)
+        else:
+            alone = self.starts[cells + 1] - self.starts[cells] == 1
+            values = np.where(alone, self._roundest[leaf], self._rounded(values, left, right))
         return np.clip(values, self.number.lower, self.number.upper)
+
+    @cached_property
+    def _roundest(self) -> Array:
+        """The roundest number in each leaf: where a frequent value is taken to be."""
+        scale = Scale("number", self.number.lower, self.number.upper)
+        return scale.between(np.nextafter(self.leaves[:-1], -math.inf), np.nextafter(self.leaves[1:], -math.inf))
+
+    def _rounded(self, values: Array, left: Array, right: Array) -> Array:
+        """With as many digits as tell leaves apart, since nothing is known of more; unless a leaf would be left."""
+        width = (self.number.upper - self.number.lower) / LEAVES
+        digits = min(max(math.ceil(-math.log10(width)), -15), 15)
+        near = np.round(values, digits)
+        inside = np.where(near < left, near + 10.0**-digits, np.where(near >= right, near - 10.0**-digits, near))
+        found = np.round(inside, digits)
+        return np.where((found >= left) & (found < right), found, values)

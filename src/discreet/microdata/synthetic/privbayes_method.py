@@ -19,7 +19,8 @@ from discreet.microdata.synthetic.tree_method import TreeMethod
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 DEGREE = 2
-ONES, CHOICES, TABLES = 0.2, 0.25, 0.55  # shares of columns, of choosing families and of counting them
+# Shares of columns, of choosing families and of counting them, chosen on six made-up tables at epsilon .1 and 1.
+ONES, CHOICES, TABLES = 0.25, 0.1, 0.65
 MOST_FAMILIES, FAMILY_CELLS = 2**9, 2**19  # that are compared at once, beside pairs
 MOST_LISTED = 2**13  # of which these are the smallest
 SAMPLE = 2**14  # records that are counted out to see what parents are expected to be

@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.microdata.synthetic.dealt_records import dealt_out
 from discreet.microdata.synthetic.measured_tables import MeasuredModel
 from discreet.microdata.synthetic.synthesis import TITLE, TableLayout
-from discreet.microdata.synthetic.tree_model import dealt_out
 from discreet.questions.tables.coded_tables import AxisPlaces
 
 MOST_JOINT = 2**18  # cells of the table of all columns

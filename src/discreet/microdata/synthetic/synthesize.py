@@ -69,9 +69,9 @@ def synthesize(
 
     Numbers are cut into cells by noisy counts: about `bins` with equally many values, and one of its own for each value
     that is frequent. All columns are counted; the pairs that are farthest from independence, as far as they make no
-    circle, are chosen and counted; all counts are made to agree; and records are counted out, not drawn: a cell has as
-    many as it should, up to one. A missing value is a value of its own. Where nobody holds all records, all pairs are
-    counted, with more noise, and chosen afterwards.
+    circle, are chosen and counted; the nearest counts that agree and are not negative are found; and records are
+    counted out, not drawn: a cell has as many as it should, up to one. A missing value is a value of its own. Where
+    nobody holds all records, all pairs are counted, with more noise, and chosen afterwards.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def synthesize(
     ---------
     The event on the receipt, for the data set's own neighbors: noisy counts of the cells of numbers, of columns and of
     pairs, each a bounded sum, and the choice of pairs (`SpanningTree`), composed. All else is post-processing. The
-    tree is that of MST, McKenna, Miklau and Sheldon 2021; its counts are fused by closed formulas. Other methods are
+    tree is that of MST, McKenna, Miklau and Sheldon 2021; its counts are fused by least squares. Other methods are
     noisy counts too, and choices by the exponential mechanism, composed: what they change of what was published, for
     the price to hold, is said where they are defined.
 

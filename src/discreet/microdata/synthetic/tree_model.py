@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from discreet.core.grid import Array, Steps
+from discreet.microdata.synthetic.dealt_records import LEAST, alike, dealt_out
+from discreet.microdata.synthetic.nearest_tables import Edge, TreeTables
 from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
-Edge = tuple[int, int]
 ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
 CLEAR = 3.0  # deviations that tell missing values from none
 MOST_NOISE = 2.0**36  # that is taken off a distance: where there is more, choices are made by chance anyway
-LEAST = 1e-9  # of a share, so that no conditional share is undefined
 
 
 def on_simplex(values: Array, total: float) -> Array:
@@ -91,9 +91,9 @@ class Independence:
 class TreeModel(SynthesisModel):
     """The distribution of records whose columns depend on one another along the edges of a tree alone.
 
-    A column is estimated by the mean of its own counts and of the sums of its tables, each weighted by the inverse of
-    its variance; then a table is moved so that its sums agree with both columns. Negative counts are taken off by the
-    nearest ones that are not, and the sums fitted again (Deming and Stephan 1940).
+    Records are counted out of the tables that are nearest to the noisy ones, agree with one another and have no
+    negative count (`TreeTables`). What a query reads are the nearest ones that agree: their counts are right on
+    average, and the noise alone moves them.
 
     Parameters
     ----------
@@ -120,23 +120,41 @@ class TreeModel(SynthesisModel):
     size: float | None = None
 
     @cached_property
+    def noisy(self) -> TreeTables:
+        """What was counted."""
+        return TreeTables(self.ones, self.pairs, self.one, self.two)
+
+    @cached_property
+    def unbiased(self) -> TreeTables:
+        """The nearest tables that agree."""
+        return self.noisy.agreeing(self.total)
+
+    @cached_property
+    def _kept(self) -> tuple[int, ...]:
+        """How many cells of each column take part: all but those of missing values that noise alone may show."""
+        both = zip(self.unbiased.ones, self.noisy.deviations, strict=True)
+        return tuple(len(own) - bool(np.isneginf(pruned(own, deviation)[-1])) for own, deviation in both)
+
+    @cached_property
+    def _nearest(self) -> TreeTables:
+        """Of the cells that have records, the nearest tables that agree and have no negative count."""
+        ones = tuple(own[:size] for own, size in zip(self.ones, self._kept, strict=True))
+        pairs = {(a, b): table[: self._kept[a], : self._kept[b]] for (a, b), table in self.pairs.items()}
+        return TreeTables(ones, pairs, self.one, self.two).nearest(self.total)
+
+    @cached_property
     def margins(self) -> tuple[Array, ...]:
         """How many records are in each cell of each column."""
-        known = [own / self.one**2 for own in self.ones]
-        weights = [1 / self.one**2 for _ in self.ones]
-        for (a, b), table in self.pairs.items():
-            for place, sums, others in ((a, table.sum(axis=1), table.shape[1]), (b, table.sum(axis=0), table.shape[0])):
-                known[place] = known[place] + sums / (others * self.two**2)
-                weights[place] += 1 / (others * self.two**2)
-        return tuple(
-            _positive(on_simplex(pruned(own / weight, 1 / math.sqrt(weight)), self.total), self.total)
-            for own, weight in zip(known, weights, strict=True)
-        )
+        both = zip(self._nearest.ones, self.ones, strict=True)
+        return tuple(_positive(_padded(on_simplex(own, self.total), all_.shape), self.total) for own, all_ in both)
 
     @cached_property
     def tables(self) -> Mapping[Edge, Array]:
         """How many records are in each cell of each pair that is an edge; their sums are the margins."""
-        return {(a, b): _fitted(table, self.margins[a], self.margins[b]) for (a, b), table in self.pairs.items()}
+        return {
+            (a, b): scaled(_padded(table, self.pairs[a, b].shape), [self.margins[a], self.margins[b]])
+            for (a, b), table in self._nearest.pairs.items()
+        }
 
     def measured(self, axes: AxisPlaces) -> AxisPlaces | None:
         edge = next((edge for edge in self.pairs if set(axes) <= set(edge)), None)
@@ -144,9 +162,9 @@ class TreeModel(SynthesisModel):
 
     def table(self, axes: AxisPlaces) -> Array:
         if len(axes) == 1:
-            return self.margins[axes[0]]
+            return self.unbiased.ones[axes[0]]
         first, second = axes
-        return self.tables[first, second] if axes in self.pairs else self.tables[second, first].T
+        return self.unbiased.pairs[first, second]
 
     def likelihood(self, places: Steps) -> Array:
         found = np.zeros(len(places))
@@ -175,56 +193,42 @@ class TreeModel(SynthesisModel):
         pairs = {(a, b): table for (a, b), table in zip(notes["pairs"], notes["tables"], strict=True)}
         return cls(codes, tuple(notes["ones"]), pairs, *notes["noise"])
 
+    def walk(self, start: int) -> list[tuple[int, int | None]]:
+        """All columns that depend on one, the nearest first, each with the one before it that it depends on."""
+        found: list[tuple[int, int | None]] = [(start, None)]
+        for column, parent in found:
+            found += [(other, column) for other in self._neighbors[column] if other != parent]
+        return found
+
+    @cached_property
+    def _neighbors(self) -> list[list[int]]:
+        """The columns that each has a table with."""
+        found: list[list[int]] = [[] for _ in self.ones]
+        for first, second in self.pairs:
+            found[first].append(second)
+            found[second].append(first)
+        return found
+
     def order(self) -> list[tuple[int, int | None]]:
         """All columns, each with the one before it that it depends on."""
-        found: list[tuple[int, int | None]] = []
-        seen: set[int] = set()
+        found: dict[int, int | None] = {}
         for root in range(len(self.margins)):
-            waiting: list[tuple[int, int | None]] = [(root, None)]
-            while waiting:
-                column, parent = waiting.pop()
-                if column in seen:
-                    continue
-                seen.add(column)
-                found.append((column, parent))
-                ends = [(b, a) for a, b in self.pairs if a == column] + [(a, b) for a, b in self.pairs if b == column]
-                waiting += sorted((other, own) for other, own in ends if other not in seen)
-        return found
+            found.update({} if root in found else dict(self.walk(root)))
+        return list(found.items())
 
     def counted_out(self, rows: int, generator: np.random.Generator) -> Steps:
-        found = np.zeros((rows, len(self.margins)), dtype=np.int64)
+        found = np.zeros((rows, len(self.margins)), dtype=np.int64, order="F")
+        done: set[int] = set()
         for column, parent in self.order():
-            table = self.margins[column][None, :] if parent is None else self.table((parent, column))
-            groups = np.zeros(rows, np.int64) if parent is None else found[:, parent]
-            found[:, column] = dealt_out(table, groups, generator)
+            if parent is None:
+                found[:, column] = dealt_out(self.margins[column][None, :], np.zeros(rows, np.int64), generator)
+            else:
+                near = [other for other, _ in self.walk(parent) if other in done - {parent}]
+                table = self.tables[parent, column] if (parent, column) in self.pairs else self.tables[column, parent].T
+                codes = alike(found, self.codes.sizes, [parent, *near])
+                found[:, column] = dealt_out(table, found[:, parent], generator, codes)
+            done.add(column)
         return found
-
-
-def dealt_out(table: Array, groups: Steps, generator: np.random.Generator) -> Steps:
-    """A cell for each record, given its group: each group's records are divided in the proportions of its row.
-
-    The shares of a row are laid end to end, and records are put at equal distances on them, from a random start: so a
-    cell gets its share of the records, rounded up or down. Which records get which cell is random.
-
-    Examples
-    --------
-    >>> cells = dealt_out(np.array([[1.0, 3.0]]), np.zeros(8, np.int64), np.random.default_rng(1))
-    >>> np.bincount(cells).tolist()
-    [2, 6]
-    """
-    shares = np.cumsum(table + LEAST * table.sum() / table.size + 1e-300, axis=1)
-    shares /= shares[:, -1:]
-    mixed = generator.permutation(len(groups))
-    mixed = mixed[np.argsort(groups[mixed], kind="stable")]
-    own = groups[mixed]
-    sizes = np.bincount(own, minlength=len(table))
-    within = np.arange(len(groups)) - (np.cumsum(sizes) - sizes)[own]
-    marks = np.minimum((within + generator.random(len(table))[own]) / sizes[own], 1 - 1e-12)
-    ends = (shares + np.arange(len(table))[:, None]).ravel()
-    cells = np.searchsorted(ends, own + marks, "right") - own * table.shape[1]
-    found = np.empty(len(groups), np.int64)
-    found[mixed] = np.clip(cells, 0, table.shape[1] - 1)
-    return found
 
 
 def pruned(margin: Array, stddev: float) -> Array:
@@ -241,19 +245,9 @@ def _positive(margin: Array, total: float) -> Array:
     return np.asarray(more * (total / more.sum()))
 
 
-def _fitted(table: Array, first: Array, second: Array) -> Array:
-    """A table that agrees with both margins and has no negative count; cells that a margin has none in take no part."""
-    least = LEAST * first.sum()
-    rows, columns = np.flatnonzero(first > 2 * LEAST * first.sum()), np.flatnonzero(second > 2 * LEAST * second.sum())
-    found = np.full(table.shape, least / table.size)
-    found[np.ix_(rows, columns)] = _agreeing(table[np.ix_(rows, columns)], first[rows], second[columns])
-    return found
-
-
-def _agreeing(table: Array, first: Array, second: Array) -> Array:
-    table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
-    table = table + ((second - table.sum(axis=0)) / table.shape[0])[None, :]
-    return fitted(table, [first, second])
+def _padded(counts: Array, shape: tuple[int, ...]) -> Array:
+    """With no records in the cells that were left out, which are the last."""
+    return np.pad(counts, [(0, whole - own) for whole, own in zip(shape, counts.shape, strict=True)])
 
 
 def fitted(table: Array, margins: Sequence[Array]) -> Array:
@@ -265,8 +259,12 @@ def fitted(table: Array, margins: Sequence[Array]) -> Array:
     array([[4., 0.],
            [2., 4.]])
     """
-    total = float(margins[0].sum())
-    table = on_simplex(table, total) + LEAST * total / table.size
+    return scaled(on_simplex(table, float(margins[0].sum())), margins)
+
+
+def scaled(table: Array, margins: Sequence[Array]) -> Array:
+    """Counts times a factor for each cell of each column, so that their sums are these (Deming and Stephan 1940)."""
+    table = table + LEAST * float(margins[0].sum()) / table.size
     for _ in range(ROUNDS):
         farthest = 0.0
         for axis, margin in enumerate(margins):

@@ -1,0 +1,85 @@
+"""The nearest tables of a tree are those of least squares, without and with the condition that no count is negative."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from discreet.core.grid import Array
+from discreet.microdata.synthetic.nearest_tables import TreeTables
+
+SIZES, EDGES = (3, 2, 4), ((0, 1), (2, 1))
+ONE, TWO = 8.0, 5.0
+
+
+def truth(rng: np.random.Generator, total: float) -> TreeTables:
+    """Records of three columns, many cells of which have none."""
+    joint = rng.dirichlet(np.full(24, 0.15)).reshape(SIZES) * total
+    ones = tuple(joint.sum(axis=tuple({0, 1, 2} - {place})) for place in range(3))
+    return TreeTables(ones, {(0, 1): joint.sum(axis=2), (2, 1): joint.sum(axis=0).T}, ONE, TWO)
+
+
+def noisy(rng: np.random.Generator, exact: TreeTables) -> TreeTables:
+    ones = tuple(own + rng.normal(0, ONE, own.shape) for own in exact.ones)
+    pairs = {edge: own + rng.normal(0, TWO, own.shape) for edge, own in exact.pairs.items()}
+    return TreeTables(ones, pairs, ONE, TWO)
+
+
+def squares(noisy: TreeTables, found: TreeTables) -> float:
+    """The weighted squares of all distances."""
+    own = sum(np.square(a - b).sum() for a, b in zip(noisy.ones, found.ones, strict=True))
+    return float(own / ONE**2 + sum(np.square(noisy.pairs[e] - found.pairs[e]).sum() for e in EDGES) / TWO**2)
+
+
+def problem(tables: TreeTables, total: float) -> tuple[Array, Array]:
+    """The same as one of linear least squares over tables of all three columns, of which all tables are sums.
+
+    Any tables of a tree that agree and have no negative count are sums of one of all columns without a negative count.
+    """
+    marks = np.indices(SIZES).reshape(3, -1)
+    ones = [np.equal.outer(np.arange(size), marks[place]) / ONE for place, size in enumerate(SIZES)]
+    pairs = [np.equal.outer(np.arange(SIZES[a] * SIZES[b]), marks[a] * SIZES[b] + marks[b]) / TWO for a, b in EDGES]
+    aims = [own / ONE for own in tables.ones] + [tables.pairs[edge].ravel() / TWO for edge in EDGES]
+    heavy = 1e4  # the total is given
+    return np.concatenate([*ones, *pairs, np.full((1, 24), heavy)]), np.concatenate([*aims, [heavy * total]])
+
+
+def test_tables_that_agree_are_those_of_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        tables = noisy(rng, truth(rng, 100.0))
+        found = tables.agreeing(100.0)
+        matrix, aims = problem(tables, 100.0)
+        least = np.linalg.lstsq(matrix, aims, rcond=None)[0].reshape(SIZES)
+        np.testing.assert_allclose(found.pairs[0, 1], least.sum(axis=2), atol=1e-5)
+        np.testing.assert_allclose(found.pairs[2, 1], least.sum(axis=0).T, atol=1e-5)
+        np.testing.assert_allclose(found.ones[1], found.pairs[2, 1].sum(axis=0), atol=1e-9)
+
+
+def test_tables_without_negative_counts_are_nearly_those_of_least_squares() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        tables = noisy(rng, truth(rng, 100.0))
+        found = tables.nearest(100.0)
+        assert min(own.min() for own in found.pairs.values()) >= 0
+        assert max(np.abs(found.ones[a] - table.sum(axis=1)).max() for (a, _), table in found.pairs.items()) < 1.0
+        least = nnls(*problem(tables, 100.0))[0].reshape(SIZES)
+        np.testing.assert_allclose(found.pairs[0, 1], least.sum(axis=2), atol=0.2)
+        np.testing.assert_allclose(found.pairs[2, 1], least.sum(axis=0).T, atol=0.2)
+
+
+def test_that_no_count_is_negative_says_much_about_the_others() -> None:
+    rng, near, far = np.random.default_rng(3), [], []
+    for _ in range(40):
+        exact = truth(rng, 100.0)
+        tables = noisy(rng, exact)
+        near.append(squares(exact, tables.nearest(100.0)))
+        far.append(squares(exact, tables.agreeing(100.0)))
+    assert np.mean(near) < 0.85 * np.mean(far)
+
+
+def test_a_deviation_is_that_of_the_mean_of_all_that_is_known() -> None:
+    rng = np.random.default_rng(4)
+    exact = truth(rng, 100.0)
+    off = np.array([noisy(rng, exact).agreeing(100.0).ones[1][0] - exact.ones[1][0] for _ in range(4000)])
+    assert abs(np.std(off) / (exact.deviations[1] * np.sqrt(1 / 2)) - 1) < 0.05  # of two cells with a known sum
