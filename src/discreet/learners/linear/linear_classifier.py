@@ -95,9 +95,7 @@ class StepBasis:
 
     def path(self, scores: int, rounds: int) -> Path:
         """Steps of so many scores, with a prior as fine as noise allows."""
-        if self.moved > DROWNED:
-            return CautiousSteps(self.white, scores, rounds)
-        return EvenSteps(self.white, scores) if self.moved > LOST else AveragedSteps(self.white, scores)
+        return path_of(self.white, scores, rounds, self.moved)
 
     def straightened(self, gradient: Array, current: Array, start: Array, normal: NormalScores) -> Array:
         """A gradient as if the loss bent alike in all directions; as it is, where that is lost in noise."""
@@ -230,11 +228,23 @@ class LinearClassifier(LinearScores):
         return given_weights(self.purpose, self.class_weight, task.schema.category(str(task.target)).values)
 
     def _rounds(self, budget: Budget) -> int:
-        if self.max_iter is not None:
-            return int(self.max_iter)
-        if budget.delta > 0:
-            return ROUNDS if budget.epsilon < AMPLE else AMPLE_ROUNDS
-        return PURE_ROUNDS if budget.epsilon < AMPLE else ROUNDS
+        return rounds_of(self.max_iter, budget)
+
+
+def path_of(white: Whitening, scores: int, rounds: int, moved: float) -> Path:
+    """Steps of so many scores, with a prior as fine as noise allows that moves scores by so much."""
+    if moved > DROWNED:
+        return CautiousSteps(white, scores, rounds)
+    return EvenSteps(white, scores) if moved > LOST else AveragedSteps(white, scores)
+
+
+def rounds_of(max_iter: int | None, budget: Budget) -> int:
+    """How many steps: so many, or as many as this price allows."""
+    if max_iter is not None:
+        return int(max_iter)
+    if budget.delta > 0:
+        return ROUNDS if budget.epsilon < AMPLE else AMPLE_ROUNDS
+    return PURE_ROUNDS if budget.epsilon < AMPLE else ROUNDS
 
 
 def grown(usual: float, most: float, moved: float) -> float:
