@@ -17,6 +17,7 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
+from discreet.fitting.weighted_estimator import WeightedEstimator
 from discreet.learners.linear.averaged_steps import AveragedSteps, CautiousSteps, EvenSteps, Path
 from discreet.learners.linear.class_weights import WeightedClasses, given_weights
 from discreet.learners.linear.normal_scores import Bends, NormalScores, lengthened, standard_scores
@@ -111,7 +112,7 @@ class StepBasis:
         return lengthened(gradient, current, normal.mean, along / squares)
 
 
-class LinearClassifier(LinearScores):
+class LinearClassifier(WeightedEstimator, LinearScores):
     """Scores that are linear in the features, found by Newton's steps on noisy sums of gradients.
 
     A learner says what its gradients are, and how its residuals pull.
@@ -174,7 +175,7 @@ class LinearClassifier(LinearScores):
         products = permit.ask(mapped_moments_of(task.schema, task.features, standard.map), second.noise)
         counts = permit.ask(_class_counts_of(task), counted.noise)
         classes = WeightedClasses.of(counts, counted.stddev, self._given_weights(task))
-        count = max(float(task.data.public_size or moments.count), 1.0)
+        count = max(float(task.public_size or moments.count), 1.0)
         found = self._found(task, plan, classes, count, partial(Whitening.of, products, second.stddev, standard, count))
         scores = self._descended(task, found, permit) @ found.white.matrix
         return {

@@ -9,8 +9,8 @@ from sklearn.base import RegressorMixin
 
 from discreet.core.checks import check_positive
 from discreet.core.grid import Array
-from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
+from discreet.fitting.weighted_estimator import WeightedEstimator
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
 from discreet.questions.vectors.second_moments import mapped_moments_of, unfolded
@@ -25,7 +25,7 @@ REACH, FARTHEST = 1.0, 3.0  # typical lengths that records reach before they are
 STILL = 0.1  # spectral norm of the noise, in units of a mean eigenvalue, below which they reach farther
 
 
-class LinearRegression(RegressorMixin, PrivateEstimator):
+class LinearRegression(RegressorMixin, WeightedEstimator):
     """Least squares with the least penalty that the noise requires.
 
     Records are centred and scaled by noisy moments of their columns, target included, and shrunk where they are long;
@@ -87,7 +87,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         rough, second = plan.spreads
         released = permit.ask(column_moments_of(task.schema, task.columns), rough.noise)
         moments = ColumnMoments.of(released, rough.stddev)
-        count = max(float(task.data.public_size or moments.count), 1.0)
+        count = max(float(task.public_size or moments.count), 1.0)
         spectral = damped(second.stddev, 1 + len(task.columns))
         share = spectral * len(task.columns) / count
         reach = float(np.clip(REACH * (STILL / share) ** 0.25, REACH, FARTHEST))

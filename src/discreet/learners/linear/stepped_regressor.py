@@ -14,9 +14,9 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.scored_classifier import own_units
 from discreet.fitting.task import Task
+from discreet.fitting.weighted_estimator import WeightedEstimator
 from discreet.learners.linear.linear_classifier import FARTHEST, LOST, REACH, grown, path_of, rounds_of
 from discreet.learners.linear.normal_scores import NormalScores
 from discreet.learners.linear.target_distribution import TargetDistribution
@@ -89,7 +89,7 @@ class SeenRecords:
         return cls(white, count, count * min(reach * kept, 1.0) / kept**2)
 
 
-class SteppedRegressor(RegressorMixin, PrivateEstimator):
+class SteppedRegressor(RegressorMixin, WeightedEstimator):
     """A score that is linear in the features, found by Newton's steps on noisy sums of gradients.
 
     Records are centred, scaled and whitened by noisy moments; one with a missing value counts for nothing, and one that
@@ -177,7 +177,7 @@ class SteppedRegressor(RegressorMixin, PrivateEstimator):
         """Whiten the records, find where the target lies, and step to the minimiser."""
         rough, second, counted, steps = plan.spreads
         moments = ColumnMoments.of(permit.ask(column_moments_of(task.schema, task.features), rough.noise), rough.stddev)
-        count, inputs = max(float(task.data.public_size or moments.count), 1.0), len(task.features)
+        count, inputs = max(float(task.public_size or moments.count), 1.0), len(task.features)
         seen = grown(REACH, FARTHEST, damped(second.stddev, 1 + inputs) * inputs / count)
         standard = MappedCoordinates.of(task.schema, task.features, standardising(moments, seen))
         products = permit.ask(mapped_moments_of(task.schema, task.features, standard.map), second.noise)
