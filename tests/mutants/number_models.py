@@ -31,4 +31,11 @@ MUTANTS = [
         ("return (_narrowed(begun, variance) - 1) * float(ndtri(self.level))", "return 0.0"),
         ("coef * begun.unit", "coef"),
     ),
+    *of(
+        "learners/linear/sparse_regression",
+        ("current - STEP * gradient", "current + STEP * gradient"),
+        ("np.argsort(-np.abs(coef)", "np.argsort(np.abs(coef)"),
+        ('found["intercept_"] + float(coef[left] @ middle)', 'found["intercept_"]'),
+        ("if kept > inputs:", "if False:"),
+    ),
 ]

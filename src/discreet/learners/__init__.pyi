@@ -20,6 +20,7 @@ from .linear.logistic_regression import LogisticRegression as LogisticRegression
 from .linear.online_ridge import OnlineRidge as OnlineRidge
 from .linear.perceptron import Perceptron as Perceptron
 from .linear.quantile_regressor import QuantileRegressor as QuantileRegressor
+from .linear.sparse_regression import SparseLinearRegression as SparseLinearRegression
 from .preprocessing.buy_categories import buy_categories as buy_categories
 from .preprocessing.category_encoder import OneHotEncoder as OneHotEncoder
 from .preprocessing.category_encoder import OrdinalEncoder as OrdinalEncoder

@@ -39,14 +39,19 @@ TRIALS = {
 }
 
 
-@pytest.mark.parametrize("loss", ["poisson", "gamma", "quantile"])
+@pytest.mark.parametrize("loss", ["squared", "poisson", "gamma", "quantile"])
 def test_the_sum_is_that_of_the_formula_for_the_record_itself_and_its_pull_is_shrunk(loss: NumberLoss) -> None:
     rng = np.random.default_rng(3)
     records = np.column_stack([rng.uniform(0, 1, len(X)), X])
     matrix = 4 * MATRIX[:, :2]
     z = np.column_stack([np.ones(len(X)), (records[:, 0] - 0.5) / 0.5]) @ matrix.T
     score, scaled = (z @ ONE.T)[:, 0], (X - 10.0) / 40.0
-    r = {"poisson": np.exp(score) - scaled, "gamma": 1 - scaled * np.exp(-score), "quantile": (scaled < score) - 0.25}
+    r = {
+        "squared": score - scaled,
+        "poisson": np.exp(score) - scaled,
+        "gamma": 1 - scaled * np.exp(-score),
+        "quantile": (scaled < score) - 0.25,
+    }
     z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1.0)
     question = number_gradients_of(SCHEMA, ("y",), "x", matrix, ONE, loss, 10.0, 40.0, 0.25, 2.0)
     missing = np.array([[np.nan, 30.0], [0.5, np.nan]])

@@ -19,7 +19,7 @@ from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
 from discreet.schema.schema import Schema
 
 ASKED = "gradients of numbers"
-NumberLoss = Literal["poisson", "gamma", "quantile"]
+NumberLoss = Literal["squared", "poisson", "gamma", "quantile"]
 
 
 @recipe("number_gradients")
@@ -37,9 +37,9 @@ def number_gradients_of(
 ) -> BoundedSum:
     """The sum of s z r, where r is the derivative of the loss by the score of the record as it is.
 
-    Of a target y, with t = (y - center) / unit and a score f, r is exp(f) - t for "poisson", 1 - t exp(-f) for "gamma",
-    and [t < f] - quantile for "quantile". A long record is shrunk by s = min(1, 1 / |z|) in what it adds alone. One
-    with a missing value or target adds nothing.
+    Of a target y, with t = (y - center) / unit and a score f, r is f - t for "squared", exp(f) - t for "poisson",
+    1 - t exp(-f) for "gamma", and [t < f] - quantile for "quantile". A long record is shrunk by s = min(1, 1 / |z|) in
+    what it adds alone. One with a missing value or target adds nothing.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def number_gradients_of(
         Public. What makes z of a record: see `MappedCoordinates`.
     coefficients : array of shape (1, k)
         Public. Of the score, on the same grid.
-    loss : {"poisson", "gamma", "quantile"}
+    loss : {"squared", "poisson", "gamma", "quantile"}
         Public. The loss.
     center, unit, quantile : float
         Public. What the target is measured from and in, and the level of the quantile, for that loss.
@@ -57,7 +57,7 @@ def number_gradients_of(
         Public. The size that r is shrunk to.
     """
     schema.number(target)
-    check_one_of(ASKED, "loss", loss, ("poisson", "gamma", "quantile"))
+    check_one_of(ASKED, "loss", loss, ("squared", "poisson", "gamma", "quantile"))
     check_positive(ASKED, "unit", unit, 2.0**-900, 2.0**900)
     check_positive(ASKED, "quantile", quantile, 2.0**-10, 1 - 2.0**-10)
     if len(coefficients) != 1 or not math.isfinite(center):
