@@ -41,6 +41,12 @@ def test_a_tail_that_noise_could_feign_is_that_of_an_exponential_law() -> None:
     assert TargetDistribution.of(counts, 1.0, 0.0, 1000.0).mean > 20.0
 
 
+def test_the_mean_has_the_part_of_a_tail_that_is_not_known() -> None:
+    """A fifth of the records of an exponential law is beyond what is known: without its excess, the mean would be 4."""
+    found = TargetDistribution.of(counts_of(stats.expon(scale=5.0), 1000.0, 1000), 50.0, 0.0, 1000.0)
+    assert found.mean == pytest.approx(5.0, rel=0.1)
+
+
 def test_the_lower_tail_is_read_as_the_upper_one() -> None:
     counts = counts_of(stats.expon(scale=5.0), 1000.0, 1000)
     counts[-100] += 50.0
