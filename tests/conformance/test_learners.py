@@ -19,6 +19,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
 from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.weighted_estimator import WeightedEstimator
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
@@ -60,6 +61,13 @@ CLASSIFIERS = {
 }
 
 
+WEIGHTED = {
+    "check_all_zero_sample_weights_error": "weights are private: an error would show that there are none",
+    "check_sample_weight_equivalence_on_dense_data": "it compares two fits, and every fit draws fresh noise",
+    "check_sample_weights_invariance": "it compares two fits, and every fit draws fresh noise",
+}
+
+
 OF_READING = {  # of arrays and parameters, which the base of all learners reads: tried with one learner of each kind
     "check_dict_unchanged",
     "check_estimators_dtypes",
@@ -80,6 +88,7 @@ def exemptions(one: LearnerTrial) -> dict[str, str]:
         (is_clusterer(one.model), CLUSTERERS),
         (is_regressor(one.model) or is_classifier(one.model), SUPERVISED),
         (is_classifier(one.model), CLASSIFIERS),
+        (isinstance(one.model, WeightedEstimator), WEIGHTED),
     )
     return ALL | {name: why for holds, some in kinds if holds for name, why in some.items()} | one.exemptions
 

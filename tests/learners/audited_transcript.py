@@ -73,6 +73,7 @@ def audited_fit(
             continue
         bound = dataclasses.replace(question.bound, radius=question.bound.radius * part * share)
         variance = _variance(dataclasses.replace(question, bound=bound), noise)
+        row = row[row != 0]  # noise on other numbers, such as those of a tree, says nothing of the record
         for which, steps in enumerate((np.zeros_like(row), row)):
             many = np.broadcast_to(steps.astype(np.int64), (runs, len(row)))
             released = noise.release(

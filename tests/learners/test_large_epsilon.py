@@ -16,7 +16,7 @@ for ten features as for two, where its own room holds it to an exact kernel."""
 
 @for_each([kind for kind in predictors(ROOMS) if kind.__name__ not in NOT_HELD])
 def test_at_a_large_epsilon_it_is_within_a_hundredth_of_its_twin(kind: type[Any]) -> None:
-    """On three made-up sets, with its defaults; the others are so many that chance moves a score by 0.003."""
+    """On made-up sets, with its defaults; the others are so many that chance moves a score by 0.003."""
     found = {name: made(name).scores(kind) for name in sets_of(kind)}
     behind = {name: both for name, both in found.items() if not both.close}
     assert not behind, f"{kind.__name__}: {behind}"

@@ -31,6 +31,7 @@ from discreet.trust.stored import Artefact
 
 WHOLE = {"max_iter", "n_iter", "steps", "n_clusters", "n_components", "n_estimators"}
 LARGEST = 2**20  # of these: longer loops have no end
+WEIGHT = "weight"  # the column of the weights of arrays, whose columns have no names
 
 
 class PrivateEstimator(BaseEstimator, ABC):
@@ -118,6 +119,10 @@ class PrivateEstimator(BaseEstimator, ABC):
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
         """Ask what was planned, and give the fitted attributes by name."""
 
+    def answered(self, task: Task, plan: Any, permit: Permit) -> Artefact:
+        """Learn by a permit that was paid for."""
+        return self.learn(task, plan, permit)
+
     def fit(self, X: Any, y: Any = None, *, key: str | None = None) -> Self:
         """Learn.
 
@@ -142,8 +147,9 @@ class PrivateEstimator(BaseEstimator, ABC):
                 column.check_scale(name)
         plan = self.plan(task)
         with task.data.permit(plan.event, self.purpose, key=key) as permit:
-            about = (type(self).__name__, self.get_params(), task.columns)
-            fitted = permit.artefact(partial(self.learn, task, plan, permit), about)
+            read = task.columns if task.weight is None else (*task.columns, task.weight)
+            about = (type(self).__name__, self.get_params(), read)
+            fitted = permit.artefact(partial(self.answered, task, plan, permit), about)
         self.adopt(task, fitted)
         self.event_, self.receipt_ = plan.event, permit.receipt
         return self
@@ -159,7 +165,8 @@ class PrivateEstimator(BaseEstimator, ABC):
         for name, value in fitted.items():
             setattr(self, name, value)
 
-    def _task(self, X: Any, y: Any, budget: Budget) -> Task:
+    def _task(self, X: Any, y: Any, budget: Budget, weights: Any = None) -> Task:
+        """What is learned from; of private data, weights are the name of their column."""
         if isinstance(X, PrivateData):
             if y is not None:
                 raise ParameterError(self.purpose, "private data have their target among their columns", "Set target.")
@@ -168,10 +175,11 @@ class PrivateEstimator(BaseEstimator, ABC):
                     known = name.replace("_", " ")
                     raise ParameterError(self.purpose, f"the data set's schema has {known} already", "Leave them out.")
             target = getattr(self, "target", None)
-            how = (self.categories, self.texts, self.others, getattr(self, "columns", None))
+            weight = () if weights is None else (_weight_column(self.purpose, X, weights, target),)
+            how = (self.categories, self.texts, (*self.others, *weight), getattr(self, "columns", None))
             task = task_of_private(self.purpose, X, target, self.supervised, budget, *how)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
-            return task
+            return task if weights is None else task.weighted_by(weights)
         if getattr(self, "columns", None) is not None:
             raise ParameterError(self.purpose, "columns are named, and X is all there is", "Give those columns as X.")
         if self.supervised and y is None:
@@ -181,7 +189,9 @@ class PrivateEstimator(BaseEstimator, ABC):
         X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         column = self._target_column() if self.supervised else None
         target = y if self.supervised else None
-        return task_of_arrays(self.purpose, X, target, column, bounds, budget, self.categories, self.local)
+        more = {} if weights is None else {WEIGHT: (weights, Number(0.0, 1.0))}
+        task = task_of_arrays(self.purpose, X, target, column, bounds, budget, self.categories, self.local, more)
+        return task if weights is None else task.weighted_by(task.others[-1])
 
     def _bounds(self) -> Any:
         """The bounds of the features of arrays: from parameters, never from the data."""
@@ -224,3 +234,12 @@ class PrivateEstimator(BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.target_tags.required = self.supervised
         return tags
+
+
+def _weight_column(asked: str, data: PrivateData, weights: Any, target: str | None) -> str:
+    """The name of a column of numbers, which is not the target."""
+    if not isinstance(weights, str) or weights == target:
+        remedy = f"Name one of the columns {', '.join(data.schema.columns)}, other than the target."
+        raise ParameterError(asked, "the weights of private data are one of their columns", remedy)
+    data.schema.number(weights)
+    return weights

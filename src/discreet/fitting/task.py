@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,8 @@ class Task:
         Public. Of the records as the steps before make them, where there are any.
     others : tuple of str
         Public. Columns that are read, and that are neither features nor the target.
+    weight : str, optional
+        Public. The column of the weights of records, where they have any; it is none of the others.
     """
 
     data: PrivateData
@@ -54,11 +56,16 @@ class Task:
     budget: Budget
     transformed: Schema | None = None
     others: tuple[str, ...] = ()
+    weight: str | None = None
 
     @cached_property
     def schema(self) -> Schema:
         """What is public about the records."""
         return self.data.schema if self.transformed is None else self.transformed
+
+    def weighted_by(self, column: str) -> Task:
+        """The same, where one of the other columns has the weights."""
+        return replace(self, others=tuple(name for name in self.others if name != column), weight=column)
 
     def check_enough(self, asked: str, least: int) -> None:
         """Refuse fewer records than this where a curator's number of records is public; elsewhere any number is fitted.
@@ -68,6 +75,11 @@ class Task:
         size = None if self.data.local else self.data.public_size
         if size is not None and size < least:
             raise ParameterError(asked, f"there are {size} records, and it takes {least}", "Ask for less.")
+
+    @property
+    def public_size(self) -> int | None:
+        """The sum of the weights of all records, where that is public: their number, of records without weights."""
+        return self.data.public_size if self.weight is None else None
 
     @cached_property
     def classes(self) -> int:

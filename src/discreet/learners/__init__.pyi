@@ -10,6 +10,8 @@ from .components.truncated_svd import TruncatedSVD as TruncatedSVD
 from .linear.erm_classifier import ERMClassifier as ERMClassifier
 from .linear.functional_mechanism import FunctionalLinearRegression as FunctionalLinearRegression
 from .linear.functional_mechanism import FunctionalLogisticRegression as FunctionalLogisticRegression
+from .linear.generalized_linear import GammaRegressor as GammaRegressor
+from .linear.generalized_linear import PoissonRegressor as PoissonRegressor
 from .linear.kernel_svc import KernelSVC as KernelSVC
 from .linear.linear_regression import LinearRegression as LinearRegression
 from .linear.linear_regression import Ridge as Ridge
@@ -17,6 +19,8 @@ from .linear.linear_svc import LinearSVC as LinearSVC
 from .linear.logistic_regression import LogisticRegression as LogisticRegression
 from .linear.online_ridge import OnlineRidge as OnlineRidge
 from .linear.perceptron import Perceptron as Perceptron
+from .linear.quantile_regressor import QuantileRegressor as QuantileRegressor
+from .linear.sparse_regression import SparseLinearRegression as SparseLinearRegression
 from .preprocessing.buy_categories import buy_categories as buy_categories
 from .preprocessing.category_encoder import OneHotEncoder as OneHotEncoder
 from .preprocessing.category_encoder import OrdinalEncoder as OrdinalEncoder

@@ -30,6 +30,7 @@ Builder = Callable[Concatenate[Schema, P], BoundedSum]
 FEW, SMALL = 64, 2**13  # questions that are kept to be asked again, and how many numbers such a one has at most
 PLAIN = (str, int, float, bool, NoneType)  # parameters that are told apart by how they are written
 KINDS = frozenset(PLAIN)
+AROUND = ("transformed", "filtered", "grouped", "weighted")  # recipes that ask another one
 RECIPES: dict[str, Any] = {}
 """The recipes that have been loaded so far, by name."""
 
@@ -112,7 +113,7 @@ class Recipe:
     @property
     def names(self) -> tuple[str, ...]:
         """Its name; and, if it asks another recipe about some, or changed, records, the names of that one."""
-        inner = self.parameters.get("inner") if self.name in ("transformed", "filtered", "grouped") else None
+        inner = self.parameters.get("inner") if self.name in AROUND else None
         return (self.name,) if inner is None else (self.name, *Recipe.read(inner).names)
 
     def __eq__(self, other: object) -> bool:

@@ -17,6 +17,7 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
+from discreet.fitting.weighted_estimator import WeightedEstimator
 from discreet.learners.linear.averaged_steps import AveragedSteps, CautiousSteps, EvenSteps, Path
 from discreet.learners.linear.class_weights import WeightedClasses, given_weights
 from discreet.learners.linear.normal_scores import Bends, NormalScores, lengthened, standard_scores
@@ -95,9 +96,7 @@ class StepBasis:
 
     def path(self, scores: int, rounds: int) -> Path:
         """Steps of so many scores, with a prior as fine as noise allows."""
-        if self.moved > DROWNED:
-            return CautiousSteps(self.white, scores, rounds)
-        return EvenSteps(self.white, scores) if self.moved > LOST else AveragedSteps(self.white, scores)
+        return path_of(self.white, scores, rounds, self.moved)
 
     def straightened(self, gradient: Array, current: Array, start: Array, normal: NormalScores) -> Array:
         """A gradient as if the loss bent alike in all directions; as it is, where that is lost in noise."""
@@ -113,7 +112,7 @@ class StepBasis:
         return lengthened(gradient, current, normal.mean, along / squares)
 
 
-class LinearClassifier(LinearScores):
+class LinearClassifier(WeightedEstimator, LinearScores):
     """Scores that are linear in the features, found by Newton's steps on noisy sums of gradients.
 
     A learner says what its gradients are, and how its residuals pull.
@@ -176,7 +175,7 @@ class LinearClassifier(LinearScores):
         products = permit.ask(mapped_moments_of(task.schema, task.features, standard.map), second.noise)
         counts = permit.ask(_class_counts_of(task), counted.noise)
         classes = WeightedClasses.of(counts, counted.stddev, self._given_weights(task))
-        count = max(float(task.data.public_size or moments.count), 1.0)
+        count = max(float(task.public_size or moments.count), 1.0)
         found = self._found(task, plan, classes, count, partial(Whitening.of, products, second.stddev, standard, count))
         scores = self._descended(task, found, permit) @ found.white.matrix
         return {
@@ -230,11 +229,23 @@ class LinearClassifier(LinearScores):
         return given_weights(self.purpose, self.class_weight, task.schema.category(str(task.target)).values)
 
     def _rounds(self, budget: Budget) -> int:
-        if self.max_iter is not None:
-            return int(self.max_iter)
-        if budget.delta > 0:
-            return ROUNDS if budget.epsilon < AMPLE else AMPLE_ROUNDS
-        return PURE_ROUNDS if budget.epsilon < AMPLE else ROUNDS
+        return rounds_of(self.max_iter, budget)
+
+
+def path_of(white: Whitening, scores: int, rounds: int, moved: float) -> Path:
+    """Steps of so many scores, with a prior as fine as noise allows that moves scores by so much."""
+    if moved > DROWNED:
+        return CautiousSteps(white, scores, rounds)
+    return EvenSteps(white, scores) if moved > LOST else AveragedSteps(white, scores)
+
+
+def rounds_of(max_iter: int | None, budget: Budget) -> int:
+    """How many steps: so many, or as many as this price allows."""
+    if max_iter is not None:
+        return int(max_iter)
+    if budget.delta > 0:
+        return ROUNDS if budget.epsilon < AMPLE else AMPLE_ROUNDS
+    return PURE_ROUNDS if budget.epsilon < AMPLE else ROUNDS
 
 
 def grown(usual: float, most: float, moved: float) -> float:

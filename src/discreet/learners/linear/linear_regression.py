@@ -9,12 +9,13 @@ from sklearn.base import RegressorMixin
 
 from discreet.core.checks import check_positive
 from discreet.core.grid import Array
-from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
+from discreet.fitting.weighted_estimator import WeightedEstimator
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
 from discreet.questions.vectors.second_moments import mapped_moments_of, unfolded
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
+from discreet.releases.spread import Spread
 from discreet.releases.whitening import NormalEquations, adaptive_penalty, damped, standardising
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -25,7 +26,7 @@ REACH, FARTHEST = 1.0, 3.0  # typical lengths that records reach before they are
 STILL = 0.1  # spectral norm of the noise, in units of a mean eigenvalue, below which they reach farther
 
 
-class LinearRegression(RegressorMixin, PrivateEstimator):
+class LinearRegression(RegressorMixin, WeightedEstimator):
     """Least squares with the least penalty that the noise requires.
 
     Records are centred and scaled by noisy moments of their columns, target included, and shrunk where they are long;
@@ -86,18 +87,23 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         rough, second = plan.spreads
         released = permit.ask(column_moments_of(task.schema, task.columns), rough.noise)
-        moments = ColumnMoments.of(released, rough.stddev)
-        count = max(float(task.data.public_size or moments.count), 1.0)
-        spectral = damped(second.stddev, 1 + len(task.columns))
-        share = spectral * len(task.columns) / count
+        return self.solved(task, task.columns, ColumnMoments.of(released, rough.stddev), second, permit)
+
+    def solved(
+        self, task: Task, columns: tuple[str, ...], moments: ColumnMoments, second: Spread, permit: Permit
+    ) -> Artefact:
+        """The coefficients of all columns but the last, which is the target, from moments of them."""
+        count = max(float(task.public_size or moments.count), 1.0)
+        spectral = damped(second.stddev, 1 + len(columns))
+        share = spectral * len(columns) / count
         reach = float(np.clip(REACH * (STILL / share) ** 0.25, REACH, FARTHEST))
         standard = standardising(moments, reach)
-        coordinates = MappedCoordinates.of(task.schema, task.columns, standard)
-        products = permit.ask(mapped_moments_of(task.schema, task.columns, standard), second.noise)
+        coordinates = MappedCoordinates.of(task.schema, columns, standard)
+        products = permit.ask(mapped_moments_of(task.schema, columns, standard), second.noise)
         sums = unfolded(products, coordinates)
-        weights = np.array([coordinates.weight] + [1.0] * len(task.columns))
+        weights = np.array([coordinates.weight] + [1.0] * len(columns))
         sums *= np.outer(weights, weights)
-        penalty = self.penalty(sums[:-1, :-1], spectral, unit=(reach**2 * len(task.columns)) ** -1)
+        penalty = self.penalty(sums[:-1, :-1], spectral, unit=(reach**2 * len(columns)) ** -1)
         solved = NormalEquations.solved(sums, count, second.stddev, penalty)
         return _own_units(coordinates, solved)
 

@@ -128,9 +128,12 @@ class LogisticRegression(LinearClassifier):
         Noise of pure steps adds up by their number, which one release avoids. With a delta, steps on whitened records
         need less noise. Of several classes each needs a minimiser.
         """
+        if self.method == "objective" and task.weight is not None:
+            obstacle = "a perturbed minimiser has no weights of records"
+            raise ParameterError(self.purpose, obstacle, 'Set method to "gradients", or leave sample_weight out.')
         if self.method is not None or not task.data.curated:
             return self.method == "objective"
-        given = (self.residual, self.max_iter, self.class_weight)
+        given = (self.residual, self.max_iter, self.class_weight, task.weight)
         if task.budget.delta > 0 or any(value is not None for value in given):
             return False
         classes, n = task.classes, task.data.public_size or self.expected_size

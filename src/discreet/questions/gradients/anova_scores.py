@@ -83,7 +83,7 @@ class AnovaScores:
             self._level = self._level + np.array(center)
             self._residuals = _marked(outputs + 1)
         else:
-            self._residuals = _of_numbers(loss, center[0], unit, quantile)
+            self._residuals = number_residuals(loss, center[0], unit, quantile)
 
     def residuals(self, records: Array) -> tuple[Codes, Array]:
         """The cells of records that have a target, and their residuals, of shape (outputs, n), in whole steps."""
@@ -128,7 +128,7 @@ def _marked(classes: int) -> Residuals:
     return residuals
 
 
-def _of_numbers(loss: Loss, center: float, unit: float, quantile: float) -> Residuals:
+def number_residuals(loss: Loss, center: float, unit: float, quantile: float) -> Residuals:
     """Derivatives of the loss of a number by its score, with the sign changed."""
 
     def residuals(scores: Array, targets: Array) -> Array:

@@ -71,9 +71,9 @@ def shrunk_pulls(features: MappedCoordinates, coefficients: Array, residuals: Re
 
 
 def weighted_pulls(
-    features: MappedCoordinates, coefficients: Array, residuals: Residuals, longest: float, weights: Array
+    features: MappedCoordinates, coefficients: Array, residuals: Residuals, longest: float, weights: Array | None = None
 ) -> Pulls:
-    """Residuals at the record as it is, shrunk to the length `longest`, times the weight of its class.
+    """Residuals at the record as it is, shrunk to the length `longest`, times the weight of its class, if it has one.
 
     The features are shrunk after that: so long records count less, and what is estimated from them is the same. A
     coordinate before it is shrunk has 2**19 steps at most, and the coefficients of a score 2**30: a score is exact.
@@ -85,7 +85,8 @@ def weighted_pulls(
         targets = records[:, -1]
         r = residuals(np.matmul(inner, z) * SCORES, targets)
         _shorten(r, squared)
-        r = np.trunc(r * weights[np.where(np.isnan(targets), 0, targets).astype(np.intp)])
+        if weights is not None:
+            r = np.trunc(r * weights[np.where(np.isnan(targets), 0, targets).astype(np.intp)])
         shrink(z[1:], ONE)
         return z[1:], r
 
