@@ -19,12 +19,14 @@ def made(steeper: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return truth, steeper * products, products
 
 
-def rounds(posterior: AnovaPosterior, truth: np.ndarray, products: np.ndarray, stddev: float, times: int) -> None:
+def rounds(
+    posterior: AnovaPosterior, truth: np.ndarray, products: np.ndarray, stddev: float, times: int, variance: float = 1.0
+) -> None:
     rng = np.random.default_rng(1)
     for turn in range(1, times + 1):
         noisy = products @ (truth - posterior.mean) + stddev * rng.normal(size=truth.shape)
         posterior.add(noisy, turn, 1.0, stddev, 1e-6)
-        posterior.fit(1.0)
+        posterior.fit(variance)
 
 
 def test_effects_are_found_and_groups_without_one_are_not_taken_for_one() -> None:
@@ -42,8 +44,28 @@ def test_steps_that_are_too_long_are_taken_back() -> None:
     """The true products are 2.5 times those that are assumed: without the correction, every step overshoots by more."""
     truth, products, assumed = made(steeper=2.5)
     posterior = AnovaPosterior(assumed, GROUPS, 1)
-    rounds(posterior, truth, products, 1.0, 8)
+    rounds(posterior, truth, products, 1.0, 8, variance=100.0)  # a prior that does not hold back
     assert np.linalg.norm(posterior.mean - truth) < 0.3 * np.linalg.norm(truth)
+
+
+def test_where_gradients_are_noise_alone_all_coefficients_but_the_constant_are_next_to_nothing() -> None:
+    """A prior that starts at its greatest variance would leave three times as much."""
+    _, products, assumed = made()
+    moved = np.zeros((SIZE, 5))
+    for seed in range(5):
+        rng, posterior = np.random.default_rng(seed), AnovaPosterior(assumed, GROUPS, 1)
+        posterior.add(300 * rng.normal(size=(SIZE, 1)), 1, 1.0, 300.0, 1e-6)
+        posterior.fit(1.0)
+        moved[1:, seed] = posterior.mean[1:, 0]
+    assert float((moved * (products @ moved)).sum()) / 5 / np.trace(products) < 0.015
+
+
+def test_the_prior_allows_no_more_variance_than_scores_can_have() -> None:
+    _, products, assumed = made()
+    rng, posterior = np.random.default_rng(3), AnovaPosterior(assumed, GROUPS, 1)
+    posterior.add(products @ (30 * rng.normal(size=(SIZE, 1))), 1, 1.0, 1e3, 1e-6)
+    posterior.fit(1.0)
+    assert np.abs(posterior.mean).max() < 12  # of effects of up to 70, which noise of this size would leave as they are
 
 
 def test_noisy_products_are_brought_closer_to_those_of_independent_columns() -> None:
