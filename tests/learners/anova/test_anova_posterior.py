@@ -19,14 +19,12 @@ def made(steeper: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return truth, steeper * products, products
 
 
-def rounds(
-    posterior: AnovaPosterior, truth: np.ndarray, products: np.ndarray, stddev: float, times: int, variance: float = 1.0
-) -> None:
+def rounds(posterior: AnovaPosterior, truth: np.ndarray, products: np.ndarray, stddev: float, times: int) -> None:
     rng = np.random.default_rng(1)
     for turn in range(1, times + 1):
         noisy = products @ (truth - posterior.mean) + stddev * rng.normal(size=truth.shape)
         posterior.add(noisy, turn, 1.0, stddev, 1e-6)
-        posterior.fit(variance)
+        posterior.fit(1.0)
 
 
 def test_effects_are_found_and_groups_without_one_are_not_taken_for_one() -> None:
@@ -41,10 +39,10 @@ def test_effects_are_found_and_groups_without_one_are_not_taken_for_one() -> Non
 
 
 def test_steps_that_are_too_long_are_taken_back() -> None:
-    """The true products are 2.5 times those that are assumed: without the correction, every step overshoots by more."""
-    truth, products, assumed = made(steeper=2.5)
+    """The true products are four times those that are assumed: without the correction, all steps overshoot."""
+    truth, products, assumed = made(steeper=4.0)
     posterior = AnovaPosterior(assumed, GROUPS, 1)
-    rounds(posterior, truth, products, 1.0, 8, variance=100.0)  # a prior that does not hold back
+    rounds(posterior, truth, products, 1.0, 8)
     assert np.linalg.norm(posterior.mean - truth) < 0.3 * np.linalg.norm(truth)
 
 
