@@ -49,14 +49,12 @@ from discreet.learners import (
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 
-FEATURES, FEW, MANY = 8, 100_000, 1_000_000
+FEATURES, MORE, FEW, MANY = 8, 20, 100_000, 1_000_000
 GROWTH = 0.2  # of the bytes that the added records hold
 RUNS = 2
 TOGETHER = 20_000  # rows that are written at a time
 MIB = 2**20
-SCHEMA = Schema(
-    {**{f"x{i}": Number(-1, 1) for i in range(FEATURES)}, "value": Number(-1, 1), "kind": Category(("a", "b"))}
-)
+WIDE = ("AnovaClassifier", "AnovaRegressor")  # also with more features: of these and of their pairs there are many sums
 LEARNERS: dict[str, Callable[[], Any]] = {
     **{
         kind.__name__: partial(kind, target="kind")
@@ -86,12 +84,18 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 """All that ask sums alone and take numbers; a few rounds of those that take many."""
 
 
-def write(path: Path, n: int) -> None:
+def schema_of(features: int) -> Schema:
+    """So many numbers, a number and a class to predict."""
+    numbers = {f"x{i}": Number(-1, 1) for i in range(features)}
+    return Schema({**numbers, "value": Number(-1, 1), "kind": Category(("a", "b"))})
+
+
+def write(path: Path, n: int, features: int) -> None:
     """Records, a few at a time, so that what writes them is no larger than what reads them."""
     rng, writer = np.random.default_rng(0), None
     for _ in range(0, n, TOGETHER):
-        X = rng.uniform(-1, 1, (TOGETHER, FEATURES))
-        columns: dict[str, Any] = {f"x{i}": X[:, i] for i in range(FEATURES)}
+        X = rng.uniform(-1, 1, (TOGETHER, features))
+        columns: dict[str, Any] = {f"x{i}": X[:, i] for i in range(features)}
         table = pa.table({**columns, "value": X[:, 0], "kind": np.where(X[:, 1] > 0, "a", "b")})
         writer = pyarrow.parquet.ParquetWriter(path, table.schema) if writer is None else writer
         writer.write_table(table)
@@ -99,16 +103,16 @@ def write(path: Path, n: int) -> None:
         writer.close()
 
 
-def fit(learner: str, path: str) -> None:
+def fit(learner: str, features: str, path: str) -> None:
     """Fit in this process, and print the most memory that it had, in bytes."""
-    LEARNERS[learner]().fit(PrivateData.of(path, SCHEMA, Budget(1.0, 1e-6)))
+    LEARNERS[learner]().fit(PrivateData.of(path, schema_of(int(features)), Budget(1.0, 1e-6)))
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
-def peak(learner: str, path: Path) -> float:
+def peak(learner: str, features: int, path: Path) -> float:
     """The most memory of a process of its own: the least of a few, since threads allocate in no fixed order."""
     place = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    asked = [sys.executable, "-m", "benchmarks.learners_memory", learner, str(path)]
+    asked = [sys.executable, "-m", "benchmarks.learners_memory", learner, str(features), str(path)]
     runs = [subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True, env=place) for _ in range(RUNS)]
     return min(float(done.stdout.split()[-1]) for done in runs)
 
@@ -120,15 +124,21 @@ def cells() -> list[Cell]:
 
 def rows() -> list[Row]:
     """How much of the added records stays in memory."""
+    return [*grown(tuple(LEARNERS), FEATURES), *grown(WIDE, MORE)]
+
+
+def grown(learners: tuple[str, ...], features: int) -> list[Row]:
+    """A row for each of these learners, fitted to records of so many features."""
     found = []
     with tempfile.TemporaryDirectory() as place:
         few, many = Path(place, "few.parquet"), Path(place, "many.parquet")
-        write(few, FEW)
-        write(many, MANY)
-        added = 8.0 * (MANY - FEW) * len(SCHEMA.columns)
-        for learner in LEARNERS:
-            low, high = peak(learner, few), peak(learner, many)
-            claim = f"{learner} from Parquet, n {FEW:g} to {MANY:g}, {low / MIB:.0f} to {high / MIB:.0f} MiB at most"
+        write(few, FEW, features)
+        write(many, MANY, features)
+        added = 8.0 * (MANY - FEW) * (features + 2)
+        for learner in learners:
+            low, high = (peak(learner, features, path) for path in (few, many))
+            claim = f"{learner} from Parquet, {features} features, n {FEW:g} to {MANY:g}"
+            claim = f"{claim}, {low / MIB:.0f} to {high / MIB:.0f} MiB at most"
             found.append(at_most(f"{claim}: growth over the bytes added", (high - low) / added, GROWTH))
     return found
 

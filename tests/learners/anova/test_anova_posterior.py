@@ -39,11 +39,31 @@ def test_effects_are_found_and_groups_without_one_are_not_taken_for_one() -> Non
 
 
 def test_steps_that_are_too_long_are_taken_back() -> None:
-    """The true products are 2.5 times those that are assumed: without the correction, every step overshoots by more."""
-    truth, products, assumed = made(steeper=2.5)
+    """The true products are four times those that are assumed: without the correction, all steps overshoot."""
+    truth, products, assumed = made(steeper=4.0)
     posterior = AnovaPosterior(assumed, GROUPS, 1)
     rounds(posterior, truth, products, 1.0, 8)
     assert np.linalg.norm(posterior.mean - truth) < 0.3 * np.linalg.norm(truth)
+
+
+def test_where_gradients_are_noise_alone_all_coefficients_but_the_constant_are_next_to_nothing() -> None:
+    """A prior that starts at its greatest variance would leave three times as much."""
+    _, products, assumed = made()
+    moved = np.zeros((SIZE, 5))
+    for seed in range(5):
+        rng, posterior = np.random.default_rng(seed), AnovaPosterior(assumed, GROUPS, 1)
+        posterior.add(300 * rng.normal(size=(SIZE, 1)), 1, 1.0, 300.0, 1e-6)
+        posterior.fit(1.0)
+        moved[1:, seed] = posterior.mean[1:, 0]
+    assert float((moved * (products @ moved)).sum()) / 5 / np.trace(products) < 0.015
+
+
+def test_the_prior_allows_no_more_variance_than_scores_can_have() -> None:
+    _, products, assumed = made()
+    rng, posterior = np.random.default_rng(3), AnovaPosterior(assumed, GROUPS, 1)
+    posterior.add(products @ (30 * rng.normal(size=(SIZE, 1))), 1, 1.0, 1e3, 1e-6)
+    posterior.fit(1.0)
+    assert np.abs(posterior.mean).max() < 12  # of effects of up to 70, which noise of this size would leave as they are
 
 
 def test_noisy_products_are_brought_closer_to_those_of_independent_columns() -> None:

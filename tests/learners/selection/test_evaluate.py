@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,20 @@ def test_intervals_hold_the_figures_for_any_scores_sizes_and_prices(kind: str, p
     for rate in (0.08, 0.5):
         settings = [(500, rate, 10.0, kind), (500, rate, 1.0, kind), (5000, rate, 0.1, kind), (20_000, rate, 1.0, kind)]
         check_coverage(settings, 40, population=population)
+
+
+def test_a_calibration_curve_is_held_as_often_as_it_says_at_any_imbalance() -> None:
+    """Its points are for the same cells as its counts; two, eight and fifty in a hundred are of the second class."""
+    rng, hits = np.random.default_rng(0), []
+    for rate in np.repeat([0.02, 0.08, 0.5], 8):
+        p, y = rare(2000, rate, "smooth", rng)
+        found = evaluate(Given(), p[:, None], y, epsilon=1.0)
+        assert found.table.cells is not None
+        (low, high), first = found.calibration.interval, found.table.cells.edges[0]
+        ends = accumulate(found.calibration.labels["score"], lambda end, middle: 2 * middle - end, initial=first)
+        groups = [y[(p >= a) & (p < b)] for a, b in pairwise(ends)]
+        hits += [low[k] - 1e-9 <= own.mean() <= high[k] + 1e-9 for k, own in enumerate(groups) if len(own)]
+    assert np.mean(hits) > 0.95 - 4 * np.sqrt(0.95 * 0.05 / len(hits))
 
 
 def test_intervals_for_the_population_hold_its_figures() -> None:

@@ -14,6 +14,7 @@ from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
 from discreet.learners.anova.anova_model import START, AnovaModel
+from discreet.learners.linear.class_weights import WeightedClasses
 from discreet.questions.gradients.gradients import contrasts
 from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.joint_plan import Stage
@@ -83,12 +84,12 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         return [Stage(contingency_of(task.schema, (str(task.target),), (0,)), START)]
 
     def start(self, task: Task, columns: SizeEstimate, spreads: list[Spread], permit: Permit) -> TargetStart:
-        """From the logarithms of the shares of classes."""
+        """From the logarithms of the shares of classes, which are closer to one another where noise hides them."""
         counts = permit.ask(contingency_of(task.schema, (str(task.target),), (0,)), spreads[0].noise)
         own = SizeEstimate(float(counts.sum()), len(counts) * spreads[0].stddev ** 2)
         count = joined([columns, own]).known(task.data.public_size)
-        known = np.maximum(counts, RAREST * count)
-        center = contrasts(task.classes) @ np.log(known / known.sum())
+        known = WeightedClasses.of(counts, spreads[0].stddev, np.ones(task.classes))
+        center = contrasts(task.classes) @ np.log(np.maximum(known.shares, RAREST))
         return TargetStart(tuple(center.tolist()), 1.0, count, PRIOR, self._residual(task.classes))
 
     def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:

@@ -21,6 +21,7 @@ ROUNDS, LAST = 6, 20  # of empirical Bayes, and after the last release
 INFLATED = 2.0  # noise, for what the linear approximation leaves out
 SURE, STEEPER = 1.0, 4.0
 LEAST = 1e-4  # variance of a group, in units of the one that is expected at first
+MOST = 0.5  # variance of all scores by the prior, in units of the one that is expected at first
 
 
 def shrunk_products(noisy: Array, squares: Array, count: float, stddev: float, cross: float) -> Array:
@@ -132,7 +133,7 @@ class AnovaPosterior:
             self._bend(self.products + more * (curved @ curved.T) / expected)
 
     def fit(self, variance: float, rounds: int = ROUNDS) -> None:
-        """The posterior mean and covariance, for a prior that is found from all, and starts from this variance."""
+        """The posterior mean and covariance, for a prior that is found from all, of this variance at most at first."""
         whole = sum(one.weight for one in self._shown)
         shown = sum(one.weight * (one.gradient + self.products @ one.at) for one in self._shown) / whole
         noise = sum((one.weight * one.stddev) ** 2 for one in self._shown) / whole**2
@@ -140,16 +141,40 @@ class AnovaPosterior:
         noises = INFLATED * noise + sampling * self._values
         gains = self._values / noises
         information = (self._vectors * (gains * self._values)) @ self._vectors.T
-        pulled = (self._vectors * gains) @ (self._vectors.T @ shown)
+        seen = self._vectors.T @ shown
+        pulled = (self._vectors * gains) @ seen
         there = (np.diag(self.products) > 0).astype(np.float64)  # functions that are not 0 everywhere
         sizes = np.maximum(np.bincount(self.groups, there), 1.0)
-        prior = np.full(len(sizes), variance)
+        prior = np.clip(self._shown_variances(seen, noise + sampling * self._values), LEAST * variance, variance)
+        prior[0] = variance
         for turn in range(rounds + 1):
             self.covariance = _inverse(information + np.diag(1 / prior[self.groups]))
             self.mean = self.covariance @ pulled
             if turn < rounds:
                 squares = np.square(self.mean).mean(axis=1) + np.diag(self.covariance)
-                prior = np.maximum(np.bincount(self.groups, there * squares) / sizes, LEAST * variance)
+                prior = np.bincount(self.groups, there * squares) / sizes
+                prior = np.maximum(prior * min(MOST * variance / self._expected(prior), 1.0), LEAST * variance)
+
+    def _shown_variances(self, seen: Array, noises: Array) -> Array:
+        """The variance of the coefficients of each group that gradients show beyond noise; that of all, if larger.
+
+        In units of the noise, pulls of coefficients have the covariance H = G S^-1 G by noise alone, and H + v H H if
+        coefficients have the variance v: so squares of pulls, less what noise adds, are v times squares of H.
+        """
+        gains = self._values / noises
+        pulled = (self._vectors * gains) @ seen
+        information = (self._vectors * (gains * self._values)) @ self._vectors.T
+        beyond = np.square(pulled).mean(axis=1) - np.diag(information)
+        squares = np.square(information)
+        same = self.groups[:, None] == self.groups
+        beyond, squares = (np.bincount(self.groups, own) for own in (beyond, np.where(same, squares, 0.0).sum(axis=1)))
+        together = float(beyond[1:].sum() / max(float(squares[1:].sum()), 1e-300))
+        return np.maximum(beyond / np.maximum(squares, 1e-300), together)
+
+    def _expected(self, prior: Array) -> float:
+        """The variance of scores over the records, if coefficients have these variances by group."""
+        squares = np.diag(self.products)
+        return max(float(squares @ prior[self.groups]) / max(float(squares.sum()), 1e-300), 1e-300)
 
     @property
     def variance(self) -> float:

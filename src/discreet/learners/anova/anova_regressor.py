@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
-from discreet.learners.anova.anova_model import START, AnovaModel
+from discreet.learners.anova.anova_model import AnovaModel
 from discreet.learners.anova.smooth_bases import distribution, quantile_of
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
 from discreet.questions.gradients.anova_gradients import anova_residuals_of, residual_sizes
@@ -25,10 +25,15 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 # From made-up data: benchmarks/tuning_anova.py.
+START = 0.04  # share of the budget for the target alone, and for the sizes of residuals
 PRIOR = {"squared": 1.5, "quantile": 1.5, "poisson": 1.0, "gamma": 1.0}  # variance of scores
 INSIDE = {"squared": 0.85, "quantile": 0.4, "poisson": 0.95, "gamma": 0.95}  # share of residuals of at most a size
 SQUARE = {"squared": 0.5, "poisson": 0.25, "gamma": 0.25}  # mean square of shrunk residuals, in squares of that size
 NEAR = 0.6  # the share of residuals by whose size that of the share INSIDE is computed at first, as if they were normal
+ANYWHERE = (
+    16.0  # the share of records that are taken to be anywhere between the bounds, in squares of the noise on a share
+)
+DOUBT = 0.5  # of these, by which more may be near the center: a unit that is too small does less harm
 SIZES = 3  # rounds, from the second on, before which the sizes of residuals are asked
 FASTEST = 4.0  # by which a size falls at once
 
@@ -144,20 +149,21 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
         released = permit.ask(column_trees_of(task.schema, name, self._norm), spreads[0].noise)
         trees = ColumnTrees.of(task.schema, name, self._norm)
         count = joined([columns, SizeEstimate.of(trees, released, spreads[0].stddev)]).known(task.data.public_size)
-        number, function = task.schema.number(name[0]), distribution(trees.counts(released)[0])
-        width, shares = (number.upper - number.lower) / LEAVES, np.diff(function, prepend=0.0)
-        leaves = np.arange(LEAVES) + 0.5
-        if self._logarithmic:
-            center = float(leaves @ shares)
-        else:
-            center = quantile_of(function, self.level if self.loss == "quantile" else 0.5)
-        away = np.abs(leaves - center)
-        order = np.argsort(away, kind="stable")
-        near = max(float(away[order][np.searchsorted(np.cumsum(shares[order]), NEAR)]), 1.0)
+        number, counted = task.schema.number(name[0]), trees.counts(released)[0]
+        width = (number.upper - number.lower) / LEAVES
+        noise = spreads[0].stddev * math.sqrt(trees.tree.variance(np.where(np.arange(LEAVES) < LEAVES // 2, 1.0, 0.0)))
+        center = self._center(counted, ANYWHERE * noise**2 / count)
+        near = _near(counted, center, NEAR - DOUBT * noise / count)
         middle = number.lower + width * center
         unit = max(middle, width) if self._logarithmic else width * near * _farther(0.85)
         size = width * near * _farther(INSIDE[self.loss]) / unit
         return TargetStart((0.0 if self._logarithmic else middle,), unit, count, PRIOR[self.loss], min(size, 2.0**8))
+
+    def _center(self, counted: Array, anywhere: float) -> float:
+        """The place among the leaves where all predictions start, where so many records may be anywhere."""
+        if self._logarithmic:
+            return float((np.arange(LEAVES) + 0.5) @ np.diff(distribution(counted), prepend=0.0))
+        return quantile_of(distribution(counted, 1.0 + anywhere), self.level if self.loss == "quantile" else 0.5)
 
     def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:
         """Residuals are shrunk to the size that the share INSIDE has; it does not grow from round to round."""
@@ -193,6 +199,13 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
         scores = self.scores(X)[:, 0]
         found = np.exp(np.clip(scores, -700.0, 700.0)) if self._logarithmic else scores
         return np.asarray(np.clip(found, *self.target_ends_))
+
+
+def _near(counted: Array, center: float, share: float) -> float:
+    """How far from the center this share of records is, in leaves; at least one."""
+    shares, away = np.diff(distribution(counted), prepend=0.0), np.abs(np.arange(LEAVES) + 0.5 - center)
+    order = np.argsort(away, kind="stable")
+    return max(float(away[order][np.searchsorted(np.cumsum(shares[order]), share)]), 1.0)
 
 
 def _farther(share: float) -> float:
