@@ -6,11 +6,17 @@ from .attack_result import AttackResult as AttackResult
 from .linkage.ratings import Ratings as Ratings
 from .linkage.scoreboard import Scoreboard as Scoreboard
 from .linkage.scoreboard import ScoreboardRH as ScoreboardRH
+from .material import ModelMaterial as ModelMaterial
+from .material import Prepared as Prepared
+from .material import TableMaterial as TableMaterial
+from .material import Unfit as Unfit
 from .membership.label_only import LabelOnly as LabelOnly
 from .membership.membership_data import MembershipData as MembershipData
 from .membership.model_target import ModelTarget as ModelTarget
 from .membership.threshold_attack import ThresholdAttack as ThresholdAttack
 from .membership_scores import MembershipScores as MembershipScores
 from .perturbed.independent_components import IndependentComponents as IndependentComponents
+from .report.attack_report import AttackReport as AttackReport
+from .report.attack_report import attacked as attacked
 
 __all__: list[str]

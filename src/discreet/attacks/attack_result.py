@@ -181,12 +181,13 @@ class AttackResult:
 
     def lines(self) -> dict[str, str]:
         """What stands below the title."""
-        figures = {name: f"{value:.4g}" for name, value in {**self.figures(), **self._plain_details()}.items()}
+        figures = {name: f"{value:.4g}" for name, value in {**self.figures(), **self.numbers()}.items()}
         named = {"rows worst off": ", ".join(map(str, self.worst[:WORST]))} if self.worst else {}
         told = {f"warning {place}": text for place, text in enumerate(self.warnings, 1)}
         return {**self.threat.lines(), **figures, **named, **told, "note": NOT_PRIVATE}
 
-    def _plain_details(self) -> dict[str, float]:
+    def numbers(self) -> dict[str, float]:
+        """The further figures that are numbers."""
         return {name: value for name, value in self.details.items() if isinstance(value, int | float)}
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,7 +211,7 @@ class AttackResult:
 
     def to_pandas(self) -> Any:
         """The figures as a pandas data frame, a row for each."""
-        figures = {**self.figures(), **self._plain_details()}
+        figures = {**self.figures(), **self.numbers()}
         values = np.array([*figures.values()], dtype=np.float64)
         return Columns({"figure": [*figures]}, (Series("value", values),)).to_pandas(self.attack)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership_scores import MembershipScores
@@ -66,6 +67,19 @@ class ThresholdAttack(ScoredByRow):
     data: MembershipData
     paper: ClassVar[str] = "Yeom, Giacomelli, Fredrikson and Jha 2018, Privacy risk in machine learning"
     threat: ClassVar[ThreatModel] = ThreatModel("probabilities", "records with their labels", "each record once")
+    remedy: ClassVar[str] = (
+        "The model is surer of what it has learnt. A stronger penalty, earlier stopping or more records make that less,"
+        " on average; for each record, training with differential privacy does."
+    )
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For every model that gives probabilities."""
+        if not isinstance(material, ModelMaterial):
+            return None
+        if not material.probabilities:
+            return Unfit("The model gives no probabilities, which it needs; LabelOnly needs labels alone.")
+        return Prepared(cls(material.data), material.model)
 
     def scores(self, target: ModelTarget, X: Values, y: Values) -> Array:
         """The logarithm of the odds of each row's label."""

@@ -1,0 +1,183 @@
+"""What there is to attack a release with, and the attacks that can be made of it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from discreet.attacks.attack import Attack
+from discreet.attacks.membership.membership_data import MembershipData, Values
+from discreet.attacks.membership.model_target import ModelTarget
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.schema.roles import Roles
+from discreet.schema.schema import Schema
+
+ASKED = "attack on a table"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An attack, and the target in the form in which it takes it."""
+
+    attack: Attack
+    target: Any
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """Why an attack cannot be made of what there is, as a sentence for the owner of the release."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class ModelMaterial:
+    """A model, records that it has seen and others that it has not.
+
+    Parameters
+    ----------
+    model : object
+        Whatever `ModelTarget.of` takes.
+    data : MembershipData
+        Members and others.
+    columns : tuple of str
+        The names of features.
+    kind : str, optional
+        What the model is, as the name of a class with its module; by default that of the model.
+    fitted : function of rows and labels, optional
+        Trains another model of the same kind, for attacks that compare.
+
+    Examples
+    --------
+    >>> data = MembershipData.of([[0.0], [1.0]], [0, 1], [[2.0], [3.0]], [1, 0], level=0.5)
+    >>> ModelMaterial(lambda rows: np.tile([0.5, 0.5], (len(rows), 1)), data).probabilities
+    True
+    """
+
+    model: Any
+    data: MembershipData
+    columns: tuple[str, ...] = ()
+    kind: str = ""
+    fitted: Callable[[Values, Values], Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        own = type(self.model)
+        object.__setattr__(self, "kind", self.kind or f"{own.__module__}.{own.__qualname__}")
+
+    @cached_property
+    def probabilities(self) -> bool:
+        """Whether the model answers with probabilities: some records of the members are asked."""
+        try:
+            ModelTarget.of(self.model).probabilities(self.data.members_X[:8])
+        except ParameterError:
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class TableMaterial:
+    """A released table and the records that it was made of, read by one schema.
+
+    Parameters
+    ----------
+    released, original : array of shape (n, columns)
+        Numbers, places in the lists of categories, nan where a value is missing. Rows are in the order of the files.
+    schema : Schema
+        What the columns are, in their order.
+    others : array of shape (n, columns), optional
+        Records like the original ones, of people who are not among them.
+    roles : Roles
+        What the columns are to somebody who wants to recognise people.
+    level : float
+        The false-positive rate that is asked for, where members are told from others.
+
+    Examples
+    --------
+    >>> from discreet.schema.schema import Number
+    >>> table = TableMaterial(np.zeros((3, 1)), np.ones((2, 1)), Schema({"age": Number(0, 120)}))
+    >>> table.columns, table.row_by_row
+    (('age',), False)
+    """
+
+    released: Array = field(repr=False)
+    original: Array = field(repr=False)
+    schema: Schema
+    others: Array | None = field(default=None, repr=False)
+    roles: Roles = field(default_factory=Roles)
+    level: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name, table in (("released", self.released), ("original", self.original), ("others", self.others)):
+            if table is not None and (table.ndim != 2 or not len(table) or table.shape[1] != len(self.columns)):
+                obstacle = f"the table `{name}` has the shape {table.shape}, and there are {len(self.columns)} columns"
+                raise ParameterError(ASKED, obstacle, "Give at least one row, and a value for each column.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.schema.columns)
+
+    @property
+    def row_by_row(self) -> bool:
+        """Whether each released row may be that of one original record: there are as many."""
+        return len(self.released) == len(self.original)
+
+    def places(self, names: tuple[str, ...]) -> list[int]:
+        """Where columns stand."""
+        return [self.columns.index(name) for name in names]
+
+    @cached_property
+    def membership(self) -> MembershipData | Unfit:
+        """The original records and the others, for attacks that tell them apart; or why there are none."""
+        if self.others is None:
+            return Unfit("It needs records of people who are not in the table: give --others.")
+        try:
+            return MembershipData.of_rows(self.original, self.others, level=self.level)
+        except ParameterError as why:
+            return Unfit(f"It cannot use these records: {why.obstacle}. {why.remedy}")
+
+
+Material = ModelMaterial | TableMaterial
+
+
+def attacks() -> dict[str, type[Any]]:
+    """All attacks of this room by name, found by themselves: whatever has a paper, a threat model and a run."""
+    room = importlib.import_module(__package__)
+    found: dict[str, type[Any]] = {}
+    for module in pkgutil.walk_packages(room.__path__, f"{__package__}."):
+        there = vars(importlib.import_module(module.name)).values()
+        own = (one for one in there if inspect.isclass(one) and one.__module__ == module.name)
+        found |= {one.__name__: one for one in own if _is_attack(one)}
+    return dict(sorted(found.items()))
+
+
+def _is_attack(kind: type[Any]) -> bool:
+    public = not (kind.__name__.startswith("_") or getattr(kind, "_is_protocol", False))
+    return public and all(hasattr(kind, name) for name in ("paper", "threat", "run"))
+
+
+def prepared(material: Material, kinds: Mapping[str, type[Any]] | None = None) -> dict[str, Prepared | Unfit]:
+    """Each attack made of the material by its own `fitting`, or why it cannot be.
+
+    Examples
+    --------
+    >>> data = MembershipData.of([[0.0], [1.0]], [0, 1], [[2.0], [3.0]], [1, 0], level=0.5)
+    >>> found = prepared(ModelMaterial(lambda rows: rows[:, 0], data))
+    >>> type(found["LabelOnly"]).__name__, found["ThresholdAttack"].reason[:23]
+    ('Prepared', 'The model gives no prob')
+    """
+    every = attacks() if kinds is None else kinds
+    return {name: _fitting(kind, material) for name, kind in every.items()}
+
+
+def _fitting(kind: type[Any], material: Material) -> Prepared | Unfit:
+    """An attack that says nothing of this material needs another kind of release."""
+    make = getattr(kind, "fitting", None)
+    made = None if make is None else make(material)
+    return made if made is not None else Unfit(f"It is for another kind of release: it sees {kind.threat.sees}.")
