@@ -19,6 +19,7 @@ from discreet.schema.roles import Roles
 from discreet.schema.schema import Schema
 
 ASKED = "attack on a table"
+OTHER_KIND = "It is for another kind of release"
 
 
 @dataclass(frozen=True)
@@ -180,4 +181,4 @@ def _fitting(kind: type[Any], material: Material) -> Prepared | Unfit:
     """An attack that says nothing of this material needs another kind of release."""
     make = getattr(kind, "fitting", None)
     made = None if make is None else make(material)
-    return made if made is not None else Unfit(f"It is for another kind of release: it sees {kind.threat.sees}.")
+    return made if made is not None else Unfit(f"{OTHER_KIND}: it sees {kind.threat.sees}.")

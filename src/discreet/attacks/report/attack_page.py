@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +26,11 @@ POINTS = 400  # of a curve, at most
 def page(report: AttackReport) -> str:
     """The report as a whole document."""
     return document(f"Attacks on {report.name}", fragment(report))
+
+
+def joined(reports: Sequence[AttackReport]) -> str:
+    """Several reports on one page."""
+    return document(f"Attacks on {', '.join(report.name for report in reports)}", "".join(map(fragment, reports)))
 
 
 def fragment(report: AttackReport) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attacks.attack_result import NOT_PRIVATE, WORST, AttackResult
-from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit, prepared
+from discreet.attacks.material import OTHER_KIND, Material, ModelMaterial, Prepared, Unfit, prepared
 from discreet.attacks.report.advice import advice
 from discreet.attacks.report.allowance import Allowance
 from discreet.core.checks import is_number, shown
@@ -113,6 +113,10 @@ class AttackReport:
         return tuple(row for row, _ in named.most_common(WORST))
 
     @property
+    def _others(self) -> list[str]:
+        return [name for name, why in self.unfit.items() if why.startswith(OTHER_KIND)]
+
+    @property
     def title(self) -> str:
         """What was found, in a line."""
         tried = f"{len(self.runs)} attack{'s' if len(self.runs) != 1 else ''}"
@@ -173,7 +177,8 @@ class AttackReport:
         lines = [NOT_PRIVATE, self.title, *(f"  {name}: {text}" for name, text in self.lines().items())]
         lines += [f"{result.title}; epsilon at least {result.epsilon:.3g}" for result in self.results]
         lines += [f"beyond what the receipt allows: {result.attack}" for result in self.beyond]
-        lines += [f"not run: {name}. {why}" for name, why in self.unfit.items()]
+        lines += [f"not run: {name}. {why}" for name, why in self.unfit.items() if not why.startswith(OTHER_KIND)]
+        lines += [f"for other kinds of release: {', '.join(self._others)}"] if self._others else []
         return "\n".join(map(plain, [*lines, *(f"to change: {text}" for text in self.advice)]))
 
     def _repr_html_(self) -> str:
