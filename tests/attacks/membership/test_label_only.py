@@ -55,4 +55,4 @@ def test_what_cannot_be_disturbed_is_refused() -> None:
     assert LabelOnly(data, draws=0).run(lambda rows: np.zeros(len(rows))).trials == 40
     for wrong in ({"draws": -1}, {"scales": (np.nan,)}, {"scales": (-1.0,)}, {"random_state": -1}):
         with pytest.raises(ParameterError):
-            LabelOnly(DATA, **wrong)  # type: ignore[arg-type]
+            LabelOnly(DATA, **wrong)
