@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from discreet.attacks.membership_scores import MembershipScores
@@ -102,12 +103,21 @@ class AttackResult:
 
     @classmethod
     def of_scores(
-        cls, attack: str, threat: ThreatModel, scores: MembershipScores, *, seconds: float, questions: int, **rest: Any
+        cls,
+        attack: str,
+        threat: ThreatModel,
+        scores: MembershipScores,
+        *,
+        seconds: float,
+        questions: int,
+        rows: NDArray[np.intp] | None = None,
+        **rest: Any,
     ) -> AttackResult:
-        """The result of an attack on membership, from its scores."""
+        """The result of an attack on membership, from its scores; `rows` are those of the members that have one."""
         trials = len(scores.members) + len(scores.others)
         chance = max(scores.share, 1 - scores.share)
-        worst = tuple(scores.worst_off[:WORST].tolist())
+        places = scores.worst_off[:WORST]
+        worst = tuple((places if rows is None else rows[places]).tolist())
         right, measure = scores.guessed_right, "records called member or not, rightly"
         return cls(
             attack, threat, measure, right, trials, chance, seconds, questions, scores=scores, worst=worst, **rest

@@ -12,7 +12,8 @@ from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership.threshold_attack import ScoredByRow
-from discreet.core.checks import check_seed, check_whole
+from discreet.core.checks import check_positive, check_seed, check_whole
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 
 
@@ -58,6 +59,11 @@ class LabelOnly(ScoredByRow):
     def __post_init__(self) -> None:
         check_whole("LabelOnly", "draws", self.draws, 0)
         check_seed("LabelOnly", self.random_state)
+        for scale in self.scales:
+            check_positive("LabelOnly", "a scale", scale)
+        if self.draws and self.data.members_X.dtype.kind not in "fiub":
+            obstacle = f"features of type {self.data.members_X.dtype} cannot be disturbed by noise"
+            raise ParameterError("LabelOnly", obstacle, "Give numbers, or draws=0 for correctness alone.")
 
     @classmethod
     def fitting(cls, material: Material) -> Prepared | Unfit | None:
@@ -73,7 +79,7 @@ class LabelOnly(ScoredByRow):
         if not self.draws or not self.scales:
             return right
         rng = np.random.default_rng(self.random_state)
-        spread = np.concatenate([self.data.members_X, self.data.others_X]).astype(np.float64).std(axis=0)
+        spread = np.nanstd(X.astype(np.float64), axis=0)
         stays = np.zeros(len(X))
         for scale in self.scales:
             for _ in range(self.draws):
