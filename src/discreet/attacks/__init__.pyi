@@ -3,9 +3,13 @@ from .answers.linear_reconstruction import LinearReconstruction as LinearReconst
 from .attack import Attack as Attack
 from .attack import ThreatModel as ThreatModel
 from .attack_result import AttackResult as AttackResult
+from .linkage.fellegi_sunter import FellegiSunter as FellegiSunter
+from .linkage.linkability import Linkability as Linkability
+from .linkage.quasi_identifiers import QuasiIdentifiers as QuasiIdentifiers
 from .linkage.ratings import Ratings as Ratings
 from .linkage.scoreboard import Scoreboard as Scoreboard
 from .linkage.scoreboard import ScoreboardRH as ScoreboardRH
+from .linkage.singling_out import SinglingOut as SinglingOut
 from .membership.label_only import LabelOnly as LabelOnly
 from .membership.membership_data import MembershipData as MembershipData
 from .membership.model_target import ModelTarget as ModelTarget
