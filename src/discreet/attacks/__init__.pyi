@@ -1,4 +1,8 @@
+from .answers.averaging import Averaging as Averaging
+from .answers.averaging import Rephrasing as Rephrasing
+from .answers.count_reconstruction import CountReconstruction as CountReconstruction
 from .answers.differencing import Differencing as Differencing
+from .answers.intersection import Intersection as Intersection
 from .answers.linear_reconstruction import LinearReconstruction as LinearReconstruction
 from .attack import Attack as Attack
 from .attack import ThreatModel as ThreatModel
