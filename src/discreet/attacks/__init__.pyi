@@ -19,6 +19,10 @@ from .membership.membership_data import MembershipData as MembershipData
 from .membership.model_target import ModelTarget as ModelTarget
 from .membership.threshold_attack import ThresholdAttack as ThresholdAttack
 from .membership_scores import MembershipScores as MembershipScores
+from .perturbed.additive_noise import BayesEstimate as BayesEstimate
+from .perturbed.additive_noise import SpectralFilter as SpectralFilter
 from .perturbed.independent_components import IndependentComponents as IndependentComponents
+from .perturbed.known_samples import KnownSamples as KnownSamples
+from .perturbed.swaps_undone import SwapsUndone as SwapsUndone
 
 __all__: list[str]
