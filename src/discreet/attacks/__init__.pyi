@@ -1,11 +1,19 @@
+from .answers.averaging import Averaging as Averaging
+from .answers.averaging import Rephrasing as Rephrasing
+from .answers.count_reconstruction import CountReconstruction as CountReconstruction
 from .answers.differencing import Differencing as Differencing
+from .answers.intersection import Intersection as Intersection
 from .answers.linear_reconstruction import LinearReconstruction as LinearReconstruction
 from .attack import Attack as Attack
 from .attack import ThreatModel as ThreatModel
 from .attack_result import AttackResult as AttackResult
+from .linkage.fellegi_sunter import FellegiSunter as FellegiSunter
+from .linkage.linkability import Linkability as Linkability
+from .linkage.quasi_identifiers import QuasiIdentifiers as QuasiIdentifiers
 from .linkage.ratings import Ratings as Ratings
 from .linkage.scoreboard import Scoreboard as Scoreboard
 from .linkage.scoreboard import ScoreboardRH as ScoreboardRH
+from .linkage.singling_out import SinglingOut as SinglingOut
 from .material import ModelMaterial as ModelMaterial
 from .material import Prepared as Prepared
 from .material import TableMaterial as TableMaterial
@@ -20,7 +28,11 @@ from .membership.shadow_models import ShadowModels as ShadowModels
 from .membership.small_networks import SmallNetworks as SmallNetworks
 from .membership.threshold_attack import ThresholdAttack as ThresholdAttack
 from .membership_scores import MembershipScores as MembershipScores
+from .perturbed.additive_noise import BayesEstimate as BayesEstimate
+from .perturbed.additive_noise import SpectralFilter as SpectralFilter
 from .perturbed.independent_components import IndependentComponents as IndependentComponents
+from .perturbed.known_samples import KnownSamples as KnownSamples
+from .perturbed.swaps_undone import SwapsUndone as SwapsUndone
 from .report.attack_report import AttackReport as AttackReport
 from .report.attack_report import attacked as attacked
 
