@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from discreet.attacks.attack import Attack
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
-from discreet.core.errors import ParameterError
+from discreet.attacks.membership.references import References
+from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array
 from discreet.schema.roles import Roles
-from discreet.schema.schema import Schema
+from discreet.schema.schema import Category, Column, Schema
 
 ASKED = "attack on a table"
 OTHER_KIND = "It is for another kind of release"
+REFERENCES = 16  # models for attacks that compare
+DEVIATIONS = 5.0  # of a correlation, beyond which rows belong together
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,20 @@ class ModelMaterial:
             return False
         return True
 
+    @cached_property
+    def references(self) -> References:
+        """Models of the same kind on random halves of all records, fitted once for all attacks that compare."""
+        train = self.model if self.fitted is None else self.fitted
+        return References.fitted(train, *self.data.rows, number=REFERENCES)
+
+    def compared(self, make: Callable[[MembershipData, References], Attack]) -> Prepared | Unfit:
+        """An attack that compares the model with references; or why there are none."""
+        if not self.probabilities:
+            return Unfit("The model gives no probabilities, which it needs; LabelOnly needs labels alone.")
+        if self.fitted is None and not hasattr(self.model, "get_params"):
+            return Unfit("It trains models like this one, and how that is done is not known: give `fitted`.")
+        return Prepared(make(self.data, self.references), self.model)
+
 
 @dataclass(frozen=True)
 class TableMaterial:
@@ -124,14 +144,24 @@ class TableMaterial:
         """Their names."""
         return tuple(self.schema.columns)
 
-    @property
+    @cached_property
     def row_by_row(self) -> bool:
-        """Whether each released row may be that of one original record: there are as many."""
-        return len(self.released) == len(self.original)
+        """Whether each released row is that of one original record: as many, and columns depend row by row."""
+        if len(self.released) != len(self.original):
+            return False
+        apart = np.roll(self.original, len(self.original) // 2, axis=0)
+        own, luck = (_most_alike(self.released, table) for table in (self.original, apart))
+        return own > luck + DEVIATIONS / math.sqrt(len(self.original))
 
-    def places(self, names: tuple[str, ...]) -> list[int]:
-        """Where columns stand."""
-        return [self.columns.index(name) for name in names]
+    @property
+    def numbers_alone(self) -> bool:
+        """Whether no column is a category."""
+        return not any(isinstance(column, Category) for column in self.schema.columns.values())
+
+    def named(self, rows: Array) -> dict[str, Any]:
+        """Rows as columns by name: numbers as they are, categories as texts, None where one is missing."""
+        columns = zip(self.schema.columns.items(), rows.T, strict=True)
+        return {name: _decoded(column, values) for (name, column), values in columns}
 
     @cached_property
     def membership(self) -> MembershipData | Unfit:
@@ -145,6 +175,27 @@ class TableMaterial:
 
 
 Material = ModelMaterial | TableMaterial
+
+
+def _most_alike(first: Array, second: Array) -> float:
+    """The greatest correlation of a column of one table with a column of the other; missing values are their mean."""
+    ours, theirs = (_standard(table) for table in (first, second))
+    return float(np.abs(ours.T @ theirs).max(initial=0.0))
+
+
+def _standard(table: Array) -> Array:
+    missing = np.isnan(table)
+    counts = np.maximum((~missing).sum(axis=0), 1)
+    centred = np.where(missing, 0.0, table - np.where(missing, 0.0, table).sum(axis=0) / counts)
+    length = np.linalg.norm(centred, axis=0)
+    return np.asarray(centred / np.where(length > 0, length, 1.0))
+
+
+def _decoded(column: Column, values: Array) -> Any:
+    if not isinstance(column, Category):
+        return values
+    names = np.array([*map(str, column.values), None], dtype=object)
+    return names[np.where(np.isnan(values), len(column.values), values).astype(np.intp)]
 
 
 def attacks() -> dict[str, type[Any]]:
@@ -180,5 +231,8 @@ def prepared(material: Material, kinds: Mapping[str, type[Any]] | None = None) -
 def _fitting(kind: type[Any], material: Material) -> Prepared | Unfit:
     """An attack that says nothing of this material needs another kind of release."""
     make = getattr(kind, "fitting", None)
-    made = None if make is None else make(material)
+    try:
+        made = None if make is None else make(material)
+    except DiscreetError as why:
+        return Unfit(f"It cannot be made: {why.obstacle}. {why.remedy}")
     return made if made is not None else Unfit(f"{OTHER_KIND}: it sees {kind.threat.sees}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +12,24 @@ import pytest
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from discreet.attacks import AttackResult, ModelMaterial, Prepared, TableMaterial, ThreatModel, Unfit, attacked
+from discreet.attacks import (
+    AttackReport,
+    AttackResult,
+    ModelMaterial,
+    Prepared,
+    TableMaterial,
+    ThreatModel,
+    Unfit,
+    attacked,
+)
 from discreet.attacks.material import attacks, prepared
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
-from discreet.schema.schema import Category, Number, Schema
+from discreet.schema.roles import Roles
+from discreet.schema.schema import Category, Column, Number, Schema
 from tests.attacks.membership.made import records
 from tests.query.test_page import HOSTILE, read
 
@@ -28,12 +39,18 @@ BY_HEART = ModelMaterial(MODEL, DATA, tuple("abcdef"))
 COIN = ModelMaterial(lambda rows: np.tile([0.5, 0.5], (len(rows), 1)), DATA)
 
 
+@cache
+def of_nearest() -> AttackReport:
+    """The report on a model that knows its members by heart, made once."""
+    return attacked(BY_HEART, name="neighbors")
+
+
 def receipt(epsilon: float) -> Receipt:
     return Receipt("fit", PureLoss(epsilon), epsilon, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "k", "")
 
 
 def test_every_attack_of_the_room_is_found_and_is_run_or_says_why_not() -> None:
-    report = attacked(BY_HEART)
+    report = of_nearest()
     assert {"LabelOnly", "ThresholdAttack", "ScoreboardRH", "IndependentComponents"} <= set(attacks())
     ran = {result.attack for result in report.results}
     assert {"ThresholdAttack", "LabelOnly"} <= ran
@@ -43,7 +60,7 @@ def test_every_attack_of_the_room_is_found_and_is_run_or_says_why_not() -> None:
 
 
 def test_what_gives_members_away_is_told_with_rows_and_with_what_to_change() -> None:
-    report = attacked(BY_HEART, name="neighbors")
+    report = of_nearest()
     assert len(report.succeeded) >= 2
     assert set(report.worst) <= set(range(150))
     assert report.worst
@@ -97,9 +114,36 @@ def test_a_rotated_table_is_undone_and_other_tables_say_what_is_missing() -> Non
     assert isinstance(turned.membership, Unfit)
     with pytest.raises(ParameterError, match="original"):
         TableMaterial(rows, rows[:, :1], schema)
+    assert not TableMaterial(np.random.default_rng(1).uniform(size=(800, 2)), rows, schema).row_by_row
     few = TableMaterial(rows, rows, schema, rows[:5] + 2).membership
     assert isinstance(few, Unfit)
     assert "Give at least 100 others" in few.reason
+
+
+def test_every_attack_on_tables_is_made_of_what_the_owner_gives() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(600, 1)) @ rng.normal(size=(1, 4)), rng.integers(0, 3, 600)])
+    columns: dict[str, Column] = {**{name: Number(-9, 9) for name in "abcd"}, "kind": Category(("x", "y", "z"))}
+    roles = Roles({"a": "quasi-identifier", "b": "quasi-identifier"})
+    whole = attacked(TableMaterial(rows[:300], rows[:300], Schema(columns), rows[300:], roles))
+    named = {result.attack for result in whole.succeeded}
+    assert {"FellegiSunter", "Linkability", "QuasiIdentifiers", "SinglingOut"} <= named
+    assert "numbers alone" in whole.unfit["KnownSamples"]
+    alone = attacked(TableMaterial(rows[:300], rows[:300], Schema(columns)))
+    assert "give --others" in alone.unfit["SinglingOut"] + alone.unfit["Linkability"]
+    assert "quasi-identifier" in alone.unfit["QuasiIdentifiers"]
+    numbers, noise = Schema(dict([*columns.items()][:4])), rng.normal(0, 0.5, (300, 4))
+    noisy = attacked(TableMaterial(rows[:300, :4] + noise, rows[:300, :4], numbers))
+    assert {"BayesEstimate", "SpectralFilter"} <= {result.attack for result in noisy.succeeded}
+    assert "noise in every column" in attacked(TableMaterial(rows[:, :4], rows[:, :4], numbers)).unfit["SpectralFilter"]
+
+
+def test_attacks_that_compare_train_models_like_the_target() -> None:
+    report = of_nearest()
+    assert {"LiRA", "RMIA", "ShadowModels"} <= {result.attack for result in report.results}
+    assert "give `fitted`" in attacked(COIN).unfit["LiRA"]
+    ignored = replace(BY_HEART, fitted=lambda X, y: MODEL)
+    assert "ignores its records" in attacked(ignored).unfit["LiRA"]
 
 
 @dataclass(frozen=True)
@@ -151,7 +195,7 @@ def test_a_target_that_raises_is_a_finding() -> None:
 
 
 def test_every_form_says_the_same() -> None:
-    report = attacked(BY_HEART)
+    report = of_nearest()
     data = json.loads(report.to_json())
     assert [one["attack"] for one in data["attacks"]] == [result.attack for result in report.results]
     assert data["attacks"][0]["success"] == report.results[0].success

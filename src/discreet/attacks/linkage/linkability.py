@@ -14,6 +14,7 @@ from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import WORST, AttackResult
 from discreet.attacks.control_rate import control_rate
 from discreet.attacks.linkage.singling_out import evenly_spaced
+from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
 from discreet.attacks.table_columns import TableColumns, coded_numbers
 from discreet.core.checks import check_seed, check_whole
 from discreet.core.grid import Array
@@ -65,6 +66,19 @@ class Linkability:
     random_state: int = 0
     paper: ClassVar[str] = "Giomi et al., A unified framework for quantifying privacy risk in synthetic data, 2023"
     threat: ClassVar[ThreatModel] = ThreatModel("the synthetic table", "two halves of each record, apart")
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables of two columns and more: quasi-identifiers and the rest, or one half of columns and the other."""
+        if not isinstance(material, TableMaterial):
+            return None
+        if material.others is None or len(material.columns) < 2:
+            return Unfit("It needs two columns, and records of people who are not in the table: give --others.")
+        known = [name for name in material.columns if name in material.roles.quasi_identifiers]
+        first = known if 0 < len(known) < len(material.columns) else material.columns[: len(material.columns) // 2]
+        rest = [name for name in material.columns if name not in first]
+        attack = cls(material.named(material.original), material.named(material.others), first, rest)
+        return Prepared(attack, material.named(material.released))
 
     def __post_init__(self) -> None:
         for name in ("neighbors", "attacks"):

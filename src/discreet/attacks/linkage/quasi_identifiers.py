@@ -12,6 +12,7 @@ import numpy as np
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.linkage.linked_people import NOBODY, LinkedPeople, Places, rows_of_people
+from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
 from discreet.attacks.table_columns import TableColumns, row_codes
 from discreet.core.errors import ParameterError
 
@@ -51,6 +52,20 @@ class QuasiIdentifiers:
     columns: Sequence[str] | None = None
     paper: ClassVar[str] = "Sweeney, k-anonymity: a model for protecting privacy, 2002"
     threat: ClassVar[ThreatModel] = ThreatModel("the released table", "some columns of people, with their names")
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables with a row for each original record, of which others know the quasi-identifiers."""
+        if not isinstance(material, TableMaterial):
+            return None
+        names = tuple(name for name in material.roles.quasi_identifiers if name in material.columns)
+        if not names:
+            return Unfit('It needs columns that others know: give them the role "quasi-identifier" in the schema.')
+        if not material.row_by_row:
+            return Unfit("It needs a table with a row for each original record, in their order.")
+        known = material.named(material.original)
+        attack = cls({name: known[name] for name in names}, range(len(material.original)), names)
+        return Prepared(attack, material.named(material.released))
 
     def run(self, target: Any) -> AttackResult:
         """Look for each person in a released table, a data frame or a mapping of columns."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.control_rate import control_rate
+from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
 from discreet.attacks.table_columns import TableColumns, Values
 from discreet.core.checks import check_seed, check_whole
 from discreet.core.errors import ParameterError
@@ -70,6 +71,16 @@ class SinglingOut:
     random_state: int = 0
     paper: ClassVar[str] = "Giomi et al., A unified framework for quantifying privacy risk in synthetic data, 2023"
     threat: ClassVar[ThreatModel] = ThreatModel("the synthetic table", "nothing")
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables, where records that are not among the original ones are given."""
+        if not isinstance(material, TableMaterial):
+            return None
+        if material.others is None:
+            return Unfit("It needs records of people who are not in the table: give --others.")
+        attack = cls(material.named(material.original), material.named(material.others))
+        return Prepared(attack, material.named(material.released))
 
     def __post_init__(self) -> None:
         check_whole(ASKED, "width", self.width)

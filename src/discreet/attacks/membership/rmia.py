@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from discreet.attacks.attack import ThreatModel
+from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership.references import References
@@ -76,6 +77,11 @@ class RMIA(ScoredByRow):
         "records with their labels, others like them, and how the target was trained",
         "each record once",
     )
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For every model with probabilities that can be trained again."""
+        return material.compared(cls) if isinstance(material, ModelMaterial) else None
 
     def __post_init__(self) -> None:
         check_one_of(ASKED, "method", self.method, ("online", "offline"))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.attacks.attack import ThreatModel
+from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership.references import References
@@ -66,6 +67,11 @@ class ShadowModels(ScoredByRow):
     threat: ClassVar[ThreatModel] = ThreatModel(
         "probabilities", "records like those of the target, and how it was trained", "each record once"
     )
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For every model with probabilities that can be trained again."""
+        return material.compared(cls) if isinstance(material, ModelMaterial) else None
 
     def __post_init__(self) -> None:
         check_whole(ASKED, "number", self.number)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
 from discreet.attacks.perturbed.found_values import FoundValues, check_rows, number_rows
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
@@ -55,6 +56,11 @@ class SpectralFilter:
     paper: ClassVar[str] = "Kargupta, Datta, Wang and Sivakumar, On the privacy preserving properties of noise, 2003"
     threat: ClassVar[ThreatModel] = THREAT
 
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables of numbers with a row for each original record; the size of the noise is public."""
+        return _fitting(cls, material)
+
     def __post_init__(self) -> None:
         check_positive("SpectralFilter", "tolerance", self.tolerance)
 
@@ -96,6 +102,11 @@ class BayesEstimate:
     tolerance: float = 0.25
     paper: ClassVar[str] = "Huang, Du and Chen, Deriving private information from randomized data, 2005"
     threat: ClassVar[ThreatModel] = THREAT
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables of numbers with a row for each original record; the size of the noise is public."""
+        return _fitting(cls, material)
 
     def __post_init__(self) -> None:
         check_positive("BayesEstimate", "tolerance", self.tolerance)
@@ -160,3 +171,14 @@ def _most_probable(released: Array, noise: Array) -> tuple[Array, int]:
     records = (directions * np.maximum(sizes, 0.0)) @ directions.T
     back = np.linalg.solve(records + noise, records)
     return mean + centred @ back, int((sizes > 0).sum())
+
+
+def _fitting(kind: type[SpectralFilter | BayesEstimate], material: Material) -> Prepared | Unfit | None:
+    if not isinstance(material, TableMaterial):
+        return None
+    if not (material.row_by_row and material.numbers_alone):
+        return Unfit("It needs numbers alone, and a row for each original record, in their order.")
+    stddev = np.nanstd(material.released - material.original, axis=0)
+    if not (stddev > 0).all():
+        return Unfit("It needs a table with noise in every column.")
+    return Prepared(kind(material.original, stddev), material.released)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
 from discreet.attacks.perturbed.found_values import FoundValues, check_rows, number_rows
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
@@ -54,6 +55,16 @@ class KnownSamples:
     tolerance: float = 0.1
     paper: ClassVar[str] = "Liu, Giannella and Kargupta, An attacker's view of distance preserving maps, 2006"
     threat: ClassVar[ThreatModel] = ThreatModel("the released table", "some records, and which rows they are")
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables of numbers with a row for each original record, of which one more than columns is known."""
+        if not isinstance(material, TableMaterial):
+            return None
+        if not (material.row_by_row and material.numbers_alone):
+            return Unfit("It needs numbers alone, and a row for each original record, in their order.")
+        known = np.arange(min(len(material.columns) + 1, len(material.original) - 1))
+        return Prepared(cls(material.original, known.tolist()), material.released)
 
     def __post_init__(self) -> None:
         check_positive(ASKED, "tolerance", self.tolerance)

@@ -8,11 +8,11 @@ from discreet.attacks.material import ModelMaterial
 from discreet.attacks.membership.membership_data import MembershipData
 from discreet.attacks.report.attack_report import AttackReport, attacked
 
-SIZE, FEATURES, SEED, EPSILON = 400, 8, 0, 1.0
+SIZE, FEATURES, TREES, SEED, EPSILON = 250, 6, 20, 0, 1.0
 
 
 def made_up(seed: int = SEED) -> MembershipData:
-    """People whose answer depends on two of their eight values, and one time in four on nothing."""
+    """People whose answer depends on two of their six values, and one time in four on nothing."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(2 * SIZE, FEATURES))
     answers = np.where(rng.random(2 * SIZE) < 0.25, rng.integers(0, 2, 2 * SIZE), rows[:, 0] + rows[:, 1] > 0)
@@ -26,8 +26,8 @@ def demo(seed: int = SEED) -> tuple[AttackReport, AttackReport]:
     from discreet.learners import RandomForestClassifier as PrivateForest
 
     data, names = made_up(seed), tuple(f"value {place}" for place in range(FEATURES))
-    plain = RandomForestClassifier(50, random_state=seed)
-    private = PrivateForest(bounds=(-4.0, 4.0), classes=[0, 1], epsilon=EPSILON)
+    plain = RandomForestClassifier(TREES, random_state=seed)
+    private = PrivateForest(TREES, bounds=(-4.0, 4.0), classes=[0, 1], epsilon=EPSILON)
     models = [model.fit(data.members_X, data.members_y) for model in (plain, private)]
     materials = [ModelMaterial(model, data, names) for model in models]
     return (
