@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.errors import ParameterError
+from discreet.core.held import unheld
 from discreet.core.neighbors import Neighbors
 from discreet.query.models.allowed_classes import TREES, Forgotten, allowed_class
 
@@ -56,6 +57,7 @@ class StoredArray:
     """Stands in a file of joblib's where the bytes of an array follow."""
 
 
+@unheld("one call")
 class AllowedUnpickler(pickle._Unpickler):
     """An unpickler that makes listed classes without calling their `__setstate__`, and reads arrays by itself.
 
@@ -120,7 +122,7 @@ class AllowedUnpickler(pickle._Unpickler):
         elif isinstance(made, np.ndarray):
             self._check(_fills(made, state), "it has an array whose bytes do not fit")
             made.__setstate__(state)
-        elif isinstance(made, Tree):
+        elif isinstance(made, StoredTree):
             made.state = state
         elif not isinstance(made, Forgotten):
             self._set(made, state)
@@ -142,7 +144,7 @@ class AllowedUnpickler(pickle._Unpickler):
             called = called or type(value).__name__ in ("function", "builtin_function_or_method", "method")
             self._check(not hidden and not called, f"{kind.__name__} has a method or a function {name!r:.40}")
             self._check(name not in ("memory", "func") or value is None, f"{kind.__name__} has {name!r}")
-        trees = {name: value.made() for name, value in state.items() if isinstance(value, Tree)}
+        trees = {name: value.made() for name, value in state.items() if isinstance(value, StoredTree)}
         made.__dict__.update({**state, **trees})
         if kind.__name__ in TREES and "tree_" in made.__dict__:
             own, features = made.__dict__["tree_"], made.__dict__.get("n_features_in_")
@@ -170,7 +172,7 @@ class AllowedUnpickler(pickle._Unpickler):
             raise self._refused(obstacle)
 
 
-class Tree:
+class StoredTree:
     """The nodes of a decision tree, checked before scikit-learn's compiled code follows them."""
 
     def __init__(self, features: int, classes: Any, outputs: int) -> None:
@@ -181,7 +183,7 @@ class Tree:
 
     def made(self) -> Any:
         """The tree as scikit-learn has it: children come after their parents, features and values are there."""
-        from sklearn.tree._tree import Tree as CompiledTree
+        from sklearn.tree._tree import Tree
 
         features, classes, outputs = self.given
         nodes, values, count = (self._part(name) for name in ("nodes", "values", "node_count"))
@@ -191,7 +193,7 @@ class Tree:
         shape = (len(nodes), outputs, int(classes.max(initial=0)))
         if not (count == len(nodes) and classes.shape == (outputs,) and classes.min() > 0 and values.shape == shape):
             raise ValueError("no tree")
-        tree = CompiledTree(features, classes.astype(np.intp), outputs)
+        tree = Tree(features, classes.astype(np.intp), outputs)
         tree.__setstate__({**self.state, "values": np.ascontiguousarray(values, dtype=np.float64)})
         return tree
 
@@ -275,7 +277,7 @@ SUBSTITUTES: dict[tuple[str, str], Any] = {
     ("numpy._core.multiarray", "_reconstruct"): _empty,
     ("numpy._core.multiarray", "scalar"): _scalar,
     ("numpy._core.numeric", "_frombuffer"): _from_bytes,
-    ("sklearn.tree._tree", "Tree"): Tree,
+    ("sklearn.tree._tree", "Tree"): StoredTree,
     ("builtins", "slice"): slice,
 }
-CALLED = (_type, _empty, _scalar, _from_bytes, Tree, slice)
+CALLED = (_type, _empty, _scalar, _from_bytes, StoredTree, slice)
