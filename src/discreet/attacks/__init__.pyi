@@ -7,6 +7,15 @@ from .answers.linear_reconstruction import LinearReconstruction as LinearReconst
 from .attack import Attack as Attack
 from .attack import ThreatModel as ThreatModel
 from .attack_result import AttackResult as AttackResult
+from .images.obfuscations import blurred as blurred
+from .images.obfuscations import pixelated as pixelated
+from .images.obfuscations import scrambled as scrambled
+from .images.recognised_pictures import RecognisedPictures as RecognisedPictures
+from .inference.attribute_inference import AttributeFromModel as AttributeFromModel
+from .inference.attribute_inference import AttributeThroughMembership as AttributeThroughMembership
+from .inference.gradient_inversion import DeepLeakage as DeepLeakage
+from .inference.gradient_inversion import DenseGradients as DenseGradients
+from .inference.model_inversion import ModelInversion as ModelInversion
 from .linkage.fellegi_sunter import FellegiSunter as FellegiSunter
 from .linkage.linkability import Linkability as Linkability
 from .linkage.quasi_identifiers import QuasiIdentifiers as QuasiIdentifiers
@@ -32,6 +41,8 @@ from .membership.table_membership import DensityRatio as DensityRatio
 from .membership.table_membership import NearestDistance as NearestDistance
 from .membership.threshold_attack import ThresholdAttack as ThresholdAttack
 from .membership_scores import MembershipScores as MembershipScores
+from .mixtures.single_records import LeafOfOne as LeafOfOne
+from .mixtures.single_records import SingletonCluster as SingletonCluster
 from .perturbed.additive_noise import BayesEstimate as BayesEstimate
 from .perturbed.additive_noise import SpectralFilter as SpectralFilter
 from .perturbed.independent_components import IndependentComponents as IndependentComponents
