@@ -110,6 +110,9 @@ TITLES = {
     "linkage": "Linkage",
     "membership": "Membership",
     "perturbed": "Perturbed tables",
+    "inference": "Attributes and inputs",
+    "images": "Pictures",
+    "mixtures": "Single records",
     "report": "Reports",
     "discreet.learners.selection": "Pipelines, searches and evaluation",
 }

@@ -163,13 +163,23 @@ class TableMaterial:
         columns = zip(self.schema.columns.items(), rows.T, strict=True)
         return {name: _decoded(column, values) for (name, column), values in columns}
 
+    def rows(self, table: Array) -> Values:
+        """The same as rows of numbers and texts."""
+        if self.numbers_alone:
+            return table
+        return np.column_stack([np.asarray(column, dtype=object) for column in self.named(table).values()])
+
     @cached_property
     def membership(self) -> MembershipData | Unfit:
         """The original records and the others, for attacks that tell them apart; or why there are none."""
         if self.others is None:
             return Unfit("It needs records of people who are not in the table: give --others.")
+        return self.told_from(self.others)
+
+    def told_from(self, others: Array) -> MembershipData | Unfit:
+        """The original records and some of the others; or why these cannot be told apart."""
         try:
-            return MembershipData.of_rows(self.original, self.others, level=self.level)
+            return MembershipData.of_rows(self.rows(self.original), self.rows(others), level=self.level)
         except ParameterError as why:
             return Unfit(f"It cannot use these records: {why.obstacle}. {why.remedy}")
 

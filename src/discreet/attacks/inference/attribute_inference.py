@@ -12,6 +12,7 @@ import numpy as np
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import WORST, AttackResult
 from discreet.attacks.control_rate import control_rate
+from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import LEAST, ModelTarget
 from discreet.core.checks import check_whole
@@ -59,6 +60,11 @@ class AttributeFromModel:
     threat: ClassVar[ThreatModel] = ThreatModel(
         "probabilities", "all of a person except one attribute, and how frequent its values are", "each value once"
     )
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For models with probabilities: the feature with the fewest values is the hidden one."""
+        return _fitting(cls, material)
 
     def __post_init__(self) -> None:
         _check("AttributeFromModel", self.known, self.column)
@@ -119,6 +125,11 @@ class AttributeThroughMembership:
     threat: ClassVar[ThreatModel] = ThreatModel(
         "probabilities", "all of a person except one attribute, and models like the target", "each value once"
     )
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For models with probabilities: the feature with the fewest values is the hidden one."""
+        return _fitting(cls, material)
 
     def __post_init__(self) -> None:
         _check("AttributeThroughMembership", self.known, self.column)
@@ -198,3 +209,16 @@ def _check(asked: str, known: MembershipData, column: int) -> None:
     if not 2 <= number <= MOST:
         obstacle = f"the attribute has {number} values"
         raise ParameterError(asked, obstacle, f"Give one with 2 to {MOST} values; cut numbers into ranges.")
+
+
+def _fitting(
+    kind: type[AttributeFromModel | AttributeThroughMembership], material: Material
+) -> Prepared | Unfit | None:
+    if not isinstance(material, ModelMaterial):
+        return None
+    X = material.data.rows[0]
+    sizes = {} if X.dtype.kind not in "fiub" else {place: len(np.unique(X[:, place])) for place in range(X.shape[1])}
+    few = {place: size for place, size in sizes.items() if 2 <= size <= MOST}
+    if not few or not material.probabilities:
+        return Unfit(f"It needs probabilities, and a feature of numbers with 2 to {MOST} values, which is guessed.")
+    return Prepared(kind(material.data, min(few, key=lambda place: few[place])), material.model)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
 from discreet.attacks.membership.membership_data import MembershipData
 from discreet.attacks.membership.mixed_columns import MixedColumns, Values, rows_of
 from discreet.attacks.membership_scores import MembershipScores
@@ -19,6 +20,7 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 
 LEAST = 1e-9  # a distance below this is taken for this
+REMEDY = "Rows lie on, or next to, those of the people they were made of: give away a table made with noise."
 FLOOR = 0.01  # of a record: what the density of a table is at least
 
 
@@ -89,6 +91,16 @@ class NearestDistance(_ScoredByTable):
     paper: ClassVar[str] = "Chen, Yu, Zhang and Fritz 2020, GAN-Leaks: a taxonomy of membership inference attacks"
     threat: ClassVar[ThreatModel] = ThreatModel("the released table", "records")
 
+    remedy: ClassVar[str] = REMEDY
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables, where records that are not among the original ones are given."""
+        if not isinstance(material, TableMaterial):
+            return None
+        data = material.membership
+        return data if isinstance(data, Unfit) else Prepared(cls(data), material.rows(material.released))
+
     def scores(self, released: Array, points: Array) -> Array:
         """The distance to the nearest row, with its sign changed."""
         return -_nearest(released, points, 1)[0][:, 0]
@@ -129,6 +141,20 @@ class DensityRatio(_ScoredByTable):
     neighbors: int = 5
     paper: ClassVar[str] = "van Breugel, Sun, Qian and van der Schaar 2023, Membership inference attacks by densities"
     threat: ClassVar[ThreatModel] = ThreatModel("the released table", "records, and others of the population")
+
+    remedy: ClassVar[str] = REMEDY
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables, where there are others: every second one stands for the population."""
+        if not isinstance(material, TableMaterial):
+            return None
+        if material.others is None:
+            return Unfit("It needs records of people who are not in the table: give --others.")
+        data = material.told_from(material.others[::2])
+        if isinstance(data, Unfit) or len(material.others) < 2:
+            return data if isinstance(data, Unfit) else Unfit("It needs two others at least.")
+        return Prepared(cls(data, material.rows(material.others[1::2])), material.rows(material.released))
 
     def __post_init__(self) -> None:
         check_whole("DensityRatio", "neighbors", self.neighbors)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import WORST, AttackResult
 from discreet.attacks.control_rate import control_rate
+from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
@@ -124,6 +125,17 @@ class LeafOfOne:
     known: MembershipData = field(repr=False)
     paper: ClassVar[str] = "no paper: the mean of one record is the record"
     threat: ClassVar[ThreatModel] = ThreatModel("the parameters of the tree", "attributes of people, without labels")
+
+    remedy: ClassVar[str] = "Let no leaf hold a single record (min_samples_leaf), and add noise to what leaves say."
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For decision trees of scikit-learn."""
+        if not isinstance(material, ModelMaterial):
+            return None
+        if not (hasattr(material.model, "tree_") and hasattr(material.model, "apply")):
+            return Unfit("It reads decision trees of scikit-learn.")
+        return Prepared(cls(material.data), material.model)
 
     def run(self, target: Any) -> AttackResult:
         """Read a fitted decision tree of scikit-learn."""

@@ -88,9 +88,11 @@ class _Named:
     def __init__(self, records: ModelRecords) -> None:
         self._records, model = records, records.model
         self.classes_, self.receipt_ = getattr(model, "classes_", None), getattr(model, "receipt_", None)
-        for name in ("predict_proba", "predict"):
+        for name in ("predict_proba", "predict", "apply"):
             if hasattr(model, name):
                 setattr(self, name, self._through(getattr(model, name)))
+        if hasattr(model, "tree_"):
+            self.tree_ = model.tree_
 
     def _through(self, method: Callable[[Any], Any]) -> Callable[[Values], Any]:
         return lambda rows: method(self._records.frame(rows))
