@@ -83,8 +83,8 @@ MUTANTS = [
     *of(
         "attacks/perturbed/additive_noise",
         ("np.sqrt(scaled.shape[1] / len(scaled))) ** 2", "np.sqrt(scaled.shape[1] / len(scaled))) * 0"),
-        ("/ len(centred) - noise)", "/ len(centred))"),
-        ("(scaled @ kept @ kept.T) * unit", "(scaled @ kept @ kept.T)", "a table whose noise has one stddev of 1"),
+        ("own = np.maximum(sizes - 1, 0.0)", "own = np.maximum(sizes, 0.0)"),
+        ("(scaled @ kept @ kept.T) * unit", "(scaled @ kept @ kept.T)"),
     ),
     *of(
         "attacks/perturbed/swaps_undone",
