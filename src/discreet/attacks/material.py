@@ -17,6 +17,7 @@ from discreet.attacks.attack import Attack
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership.references import References
+from discreet.core.checks import check_whole
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array
 from discreet.schema.roles import Roles
@@ -24,7 +25,6 @@ from discreet.schema.schema import Category, Column, Schema
 
 ASKED = "attack on a table"
 OTHER_KIND = "It is for another kind of release"
-REFERENCES = 16  # models for attacks that compare
 DEVIATIONS = 5.0  # of a correlation, beyond which rows belong together
 
 
@@ -59,6 +59,8 @@ class ModelMaterial:
         What the model is, as the name of a class with its module; by default that of the model.
     fitted : function of rows and labels, optional
         Trains another model of the same kind, for attacks that compare.
+    number : int
+        How many such models are trained; without any, attacks that compare are not run.
 
     Examples
     --------
@@ -72,8 +74,10 @@ class ModelMaterial:
     columns: tuple[str, ...] = ()
     kind: str = ""
     fitted: Callable[[Values, Values], Any] | None = field(default=None, repr=False)
+    number: int = 16
 
     def __post_init__(self) -> None:
+        check_whole("attack on a model", "number", self.number, 0)
         own = type(self.model)
         object.__setattr__(self, "kind", self.kind or f"{own.__module__}.{own.__qualname__}")
 
@@ -90,7 +94,7 @@ class ModelMaterial:
     def references(self) -> References:
         """Models of the same kind on random halves of all records, fitted once for all attacks that compare."""
         train = self.model if self.fitted is None else self.fitted
-        return References.fitted(train, *self.data.rows, number=REFERENCES)
+        return References.fitted(train, *self.data.rows, number=max(2, int(self.number)))
 
     def compared(self, make: Callable[[MembershipData, References], Attack]) -> Prepared | Unfit:
         """An attack that compares the model with references; or why there are none."""
@@ -98,6 +102,8 @@ class ModelMaterial:
             return Unfit("The model gives no probabilities, which it needs; LabelOnly needs labels alone.")
         if self.fitted is None and not hasattr(self.model, "get_params"):
             return Unfit("It trains models like this one, and how that is done is not known: give `fitted`.")
+        if self.number == 0:
+            return Unfit("It trains models like this one, and --references is 0.")
         return Prepared(make(self.data, self.references), self.model)
 
 

@@ -65,7 +65,7 @@ def test_the_guess_is_the_most_probable_value() -> None:
     likely = np.array([0.9, 0.5, 0.1])
     others = np.repeat([[0.0, 9.0], [1.0, 9.0], [2.0, 9.0]], [10, 20, 40], axis=0)
     members = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
-    known = MembershipData.of(members, [1, 1, 0], others, np.ones(70, dtype=int), level=0.1)
+    known = MembershipData.of(members, [1, 1, 0], others, np.ones(70, dtype=int), level=0.5)
 
     def target(rows: Any) -> Any:
         own = likely[rows[:, 0].astype(int)]

@@ -33,6 +33,9 @@ def test_most_of_the_noise_is_filtered_out() -> None:
         assert result.success > result.details["success as released"] + 0.25
         assert result.details["error in standard deviations"] < 0.4 * result.details["error as released"]
     assert SpectralFilter(rows, 1.0).run(noisy).details["directions kept"] == 2
+    units = np.linspace(0.1, 9, 20)
+    for attack in BOTH:
+        assert attack(rows * units, units).run(noisy * units).right == attack(rows, 1.0).run(noisy).right
 
 
 def test_noise_of_the_library_is_filtered_out_and_correlated_noise_is_not() -> None:
@@ -80,6 +83,7 @@ def test_what_does_not_fit_is_refused() -> None:
             ([1.0, 2.0], rows),
             ("a", rows),
             (np.nan, rows),
+            (np.ones((3, 3)), rows),
             (1.0, rows[:, :2]),
             (1.0, rows[:9]),
             (1.0, "<b>"),
@@ -89,4 +93,4 @@ def test_what_does_not_fit_is_refused() -> None:
         with pytest.raises(ParameterError, match="at least 5"):
             attack(rows[:4], 1.0).run(rows[:4])
     with pytest.raises(ParameterError, match="BayesEstimate takes it"):
-        SpectralFilter(rows, np.ones((3, 3))).run(rows)
+        SpectralFilter(rows, np.eye(3) + 0.1).run(rows)

@@ -29,7 +29,6 @@ SCHEMA = '[columns.a]\nkind = "number"\nlower = -9\nupper = 9\n[columns.b]\nkind
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Members, others, a tree that knows its members by heart, a rotated table and its schema."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("discreet.attacks.material.REFERENCES", 4)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=["a", "b", NAME])
     frame["y"] = np.where(rng.random(240) < 0.5, "yes", "no")
@@ -45,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-MODEL = ("attack", "model.joblib", "--members", "train.csv", "--others", "rest.csv")
+MODEL = ("attack", "model.joblib", "--references", "4", "--members", "train.csv", "--others", "rest.csv")
 TABLE = ("attack", "table.csv", "--original", "secret.csv", "--schema", "schema.toml")
 
 
@@ -77,9 +76,10 @@ def test_a_model_is_attacked_and_the_page_is_its_owners(folder: Path, capsys: Ou
 
 
 def test_a_pickle_takes_a_word_of_its_owner(folder: Path, capsys: Out) -> None:
-    command = ("attack", "model.pkl", *MODEL[2:])
+    command = ("attack", "model.pkl", *MODEL[4:])
     assert "--trust-pickle" in mistaken(capsys, *command)
-    assert main([*command, "--trust-pickle"]) == 0
+    assert main([*command, "--trust-pickle", "--references", "0"]) == 0
+    assert "--references is 0" in capsys.readouterr().out
 
 
 def test_a_table_is_attacked_by_its_schema(folder: Path, capsys: Out) -> None:
@@ -135,7 +135,7 @@ def test_what_is_not_said_or_said_twice_is_refused(folder: Path, capsys: Out) ->
     for argv, words in (
         (("attack",), "what is to be attacked is not said"),
         (("attack", "--demo", "model.joblib"), "said twice"),
-        (MODEL[:4], "--others is missing"),
+        (MODEL[:6], "--others is missing"),
         (TABLE[:4], "--schema is missing"),
         ((*MODEL, "--schema", "schema.toml"), "is taken for a table"),
         ((*TABLE, "--members", "train.csv"), "--members is given, too"),

@@ -150,8 +150,8 @@ def _covariance(name: str, stddev: ArrayLike, columns: int) -> Array:
     if given.ndim < 2 and given.size in (1, columns):
         given = np.diag(np.square(given) * np.ones(columns))
     fits = given.shape == (columns, columns) and np.isfinite(given).all()
-    if not fits or not (np.diag(given) > 0).all():
-        obstacle = "stddev is no positive number for each column"
+    if not fits or np.linalg.eigvalsh(given).min() <= 0 or not np.allclose(given, given.T):
+        obstacle = "stddev is no positive number for each column, and no covariance matrix"
         raise ParameterError(name, obstacle, f"Give one number, {columns}, or a matrix of {columns} by {columns}.")
     return given
 
@@ -165,12 +165,13 @@ def _filtered(released: Array, noise: Array) -> tuple[Array, int]:
 
 
 def _most_probable(released: Array, noise: Array) -> tuple[Array, int]:
-    mean = released.mean(axis=0)
-    centred = released - mean
-    sizes, directions = np.linalg.eigh(centred.T @ centred / len(centred) - noise)
-    records = (directions * np.maximum(sizes, 0.0)) @ directions.T
-    back = np.linalg.solve(records + noise, records)
-    return mean + centred @ back, int((sizes > 0).sum())
+    """In units of the noise, in which the mean of a direction with variance s + 1 is shrunk to s / (s + 1)."""
+    mean, root = released.mean(axis=0), np.linalg.cholesky(noise)
+    scaled = np.linalg.solve(root, (released - mean).T).T
+    sizes, directions = np.linalg.eigh(scaled.T @ scaled / len(scaled))
+    own = np.maximum(sizes - 1, 0.0)
+    back = (directions * (own / (own + 1))) @ directions.T
+    return mean + scaled @ back @ root.T, int((own > 0).sum())
 
 
 def _fitting(kind: type[SpectralFilter | BayesEstimate], material: Material) -> Prepared | Unfit | None:

@@ -32,6 +32,9 @@ def add_attack(commands: Any) -> None:
     command.add_argument("--schema", metavar="SCHEMA", help="for a table: what is public about it")
     command.add_argument("--receipt", metavar="RECEIPT", help="the JSON of the release's receipt, or of its result")
     command.add_argument("--level", type=float, default=0.01, metavar="X", help="false accusations (default: 0.01)")
+    command.add_argument(
+        "--references", type=int, default=16, metavar="N", help="models like it to train (default: 16; 0: none)"
+    )
     command.add_argument("--activation", metavar="A", help="between layers of a file of weights: relu, tanh, ...")
     command.add_argument("--trust-pickle", action="store_true", help="open pickles, which runs the code in them")
     command.add_argument("--demo", action="store_true", help="attack two made-up models, one of them private")

@@ -93,7 +93,7 @@ def _model(arguments: Namespace) -> ModelMaterial:
     )
     data = MembershipData.of(members.X, members.y, others.X, others.y, level=arguments.level)
     kind = f"{type(model).__module__}.{type(model).__qualname__}"
-    return ModelMaterial(records.asked, data, records.features, kind, records.fitted)
+    return ModelMaterial(records.asked, data, records.features, kind, records.fitted, arguments.references)
 
 
 def _table(arguments: Namespace) -> TableMaterial:
