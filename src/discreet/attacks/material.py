@@ -30,7 +30,22 @@ DEVIATIONS = 5.0  # of a correlation, beyond which rows belong together
 
 @dataclass(frozen=True)
 class Prepared:
-    """An attack, and the target in the form in which it takes it."""
+    """An attack, and the target in the form in which it takes it.
+
+    Parameters
+    ----------
+    attack : Attack
+        Made of what there is.
+    target : object
+        What it is run against.
+
+    Examples
+    --------
+    >>> from discreet.attacks import Differencing
+    >>> one = Prepared(Differencing([0, 1, 1]), lambda queries: queries @ [0, 1, 1])
+    >>> one.attack.run(one.target).success
+    1.0
+    """
 
     attack: Attack
     target: Any
@@ -38,7 +53,19 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Unfit:
-    """Why an attack cannot be made of what there is, as a sentence for the owner of the release."""
+    """Why an attack cannot be made of what there is.
+
+    Parameters
+    ----------
+    reason : str
+        A sentence for the owner of the release, with what to give.
+
+    Examples
+    --------
+    >>> data = MembershipData.of([[0.0], [1.0]], [0, 1], [[2.0], [3.0]], [1, 0], level=0.5)
+    >>> prepared(ModelMaterial(lambda rows: rows[:, 0], data))["LiRA"]
+    Unfit(reason='The model gives no probabilities, which it needs; LabelOnly needs labels alone.')
+    """
 
     reason: str
 

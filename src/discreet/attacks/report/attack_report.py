@@ -202,6 +202,16 @@ def attacked(
         Of the release, to say what it allows.
     confidence : float
         With which all intervals hold together: the attacks share the risk (Bonferroni).
+
+    Examples
+    --------
+    >>> from discreet.attacks import TableMaterial
+    >>> from discreet.schema.schema import Number, Schema
+    >>> rows = np.random.default_rng(0).uniform(size=(300, 2))
+    >>> schema = Schema({"a": Number(0, 1), "b": Number(0, 1)})
+    >>> report = attacked(TableMaterial(rows[:150], rows[:150], schema, rows[150:]), name="a copy")
+    >>> "NearestDistance" in {result.attack for result in report.succeeded}
+    True
     """
     if not (is_number(confidence) and 0.5 <= confidence < 1):
         raise ParameterError(ASKED, f"confidence is {shown(confidence)}", "Give a confidence in [0.5, 1).")
