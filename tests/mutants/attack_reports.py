@@ -66,8 +66,7 @@ MUTANTS = [
     ),
     *of(
         "query/models/allowed_classes",
-        ("if name in learners.__all__ else None", "if hasattr(learners, name) else None"),
-        ("return found if isinstance(found, type) else None", "return found"),
+        ("listed = name in ESTIMATORS.get(module, ()) or", "listed = module in ESTIMATORS or"),
         tests=PICKLE,
     ),
     *of(

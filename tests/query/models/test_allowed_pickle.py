@@ -88,7 +88,8 @@ def test_every_class_of_the_lists_is_there() -> None:
             assert allowed_class(module, name) is getattr(importlib.import_module(module), name)
     for module, name in (("os", "system"), ("discreet.learners.linear.logistic_regression", "np"), ("numpy", "load")):
         assert allowed_class(module, name) is None
-    assert allowed_class("sklearn.naive_bayes", "GaussianNB.fit") is None
+    for name in ("GaussianNB.fit", "_BaseNB"):
+        assert allowed_class("sklearn.naive_bayes", name) is None
 
 
 class Calls:
@@ -175,8 +176,7 @@ def test_arrays_of_objects_are_read_by_the_same_rules(tmp_path: Path) -> None:
     path = tmp_path / "model.joblib"
     path.write_bytes(object_array(pickle.dumps(Calls(np.zeros, 2), 4)))
     assert joblib.load(path).tolist() == [0.0, 0.0]
-    path.write_bytes(object_array(EXIT))
-    with pytest.raises(ParameterError, match=r"posix\._exit"):
+    with pytest.raises(ParameterError, match=r"zeros, which is not allowed"):
         read_allowed(path)
     path.write_bytes(object_array(pickle.dumps(np.array([1, 2]), 4)))
     with pytest.raises(ParameterError):
