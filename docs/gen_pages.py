@@ -55,7 +55,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "coming_from.md",
     ],
     "Reference": ["statistics.md", "learners.md", "names.md", "gallery.md"],
-    "Explanation": ["sentence.md", "composition.md", "exact_noise.md", "attacks.md"],
+    "Explanation": ["sentence.md", "composition.md", "exact_noise.md", "attacks.md", "attack_table.md"],
 }
 ROOMS = (
     "discreet",

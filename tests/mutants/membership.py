@@ -36,7 +36,7 @@ MUTANTS = [
         ("halves += [half[codes], ~half[codes]]", "halves += [half[codes], half[codes]]"),
         ("kinds.setdefault(key, len(kinds))", "kinds.setdefault(len(kinds), len(kinds))"),
         ("        _check_different(margins)\n", ""),
-        ("fit(X[inside[place]], y[inside[place]], seed + place)", "fit(X, y, seed + place)"),
+        ("fit(X[inside[place]], y[inside[place]], ", "fit(X, y, "),
         ("if absent:", "if absent > len(found):"),
     ),
     *of(

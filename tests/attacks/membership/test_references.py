@@ -71,6 +71,9 @@ def test_pools_and_numbers_that_cannot_work_are_refused() -> None:
             References.fitted(train, rows, labels, number=number)
     with pytest.raises(ParameterError, match="one label for each"):
         References.fitted(train, X, Y[:5])
+    with pytest.raises(ParameterError, match="random_state is None"):
+        References.fitted(train, X, Y, random_state=None)  # type: ignore[arg-type]
+    assert len(References.fitted(ExtraTreeClassifier(), X, Y, number=2, random_state=2**32 - 1)) == 2
 
 
 def test_records_outside_the_pool_are_refused_with_their_number() -> None:

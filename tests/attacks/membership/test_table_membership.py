@@ -76,6 +76,12 @@ def test_the_ratio_is_that_of_the_densities() -> None:
     assert stats.spearmanr(np.r_[scores.members, scores.others], exact)[0] > 0.97
 
 
+def test_the_reference_itself_has_the_ratio_one_everywhere() -> None:
+    scores = DensityRatio(DATA, REFERENCE).run(REFERENCE).scores
+    assert scores is not None
+    assert np.r_[scores.members, scores.others] == pytest.approx(0.0)
+
+
 def test_frequencies_of_equal_rows_count() -> None:
     """One record of a category is in the table far more often than in the population."""
     rng = np.random.default_rng(8)

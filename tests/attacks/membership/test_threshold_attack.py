@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
+import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from discreet.attacks import MembershipData, ThresholdAttack
@@ -77,15 +79,26 @@ def test_copies_of_a_record_count_once_and_rows_keep_their_numbers() -> None:
     assert alarms <= 1
 
 
-def test_a_million_rows_are_asked_in_blocks() -> None:
+def test_many_rows_are_asked_in_blocks() -> None:
     asked = []
 
     def target(rows: Any) -> Any:
         asked.append(len(rows))
         return np.c_[rows, 1 - rows]
 
-    X = np.random.default_rng(2).random((200_000, 1))
-    data = MembershipData.of(X[:100_000], np.zeros(100_000), X[100_000:], np.zeros(100_000))
+    X = np.random.default_rng(2).random((80_000, 1))
+    data = MembershipData.of(X[:40_000], np.zeros(40_000), X[40_000:], np.zeros(40_000))
     result = ThresholdAttack(data).run(target)
     assert max(asked) <= 2**16
-    assert sum(asked) == result.questions == 200_000
+    assert sum(asked) == result.questions == 80_000
+
+
+@pytest.mark.slow
+def test_a_million_rows_take_a_few_times_their_own_memory() -> None:
+    X = np.random.default_rng(2).random((1_000_000, 8))
+    tracemalloc.start()
+    data = MembershipData.of(X[:500_000], np.zeros(500_000), X[500_000:], np.zeros(500_000))
+    result = ThresholdAttack(data).run(lambda rows: np.c_[rows[:, 0], 1 - rows[:, 0]])
+    assert result.trials == 1_000_000
+    assert tracemalloc.get_traced_memory()[1] < 6 * X.nbytes
+    tracemalloc.stop()

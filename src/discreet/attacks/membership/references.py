@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.membership.membership_data import Values, first_rows, row_keys
 from discreet.attacks.membership.model_target import ModelTarget
-from discreet.core.checks import check_seed, check_whole
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.progress_bar import tracked
 
 ASKED = "reference models"
 LIMIT = 30.0  # log-odds beyond this say no more than that a model is sure
-Train = Callable[[Values, Values], Any]
+SEEDS = 2**32
 
 
 @runtime_checkable
@@ -81,13 +81,13 @@ class References:
             For the halves, and for estimators without a seed of their own.
         """
         check_whole(ASKED, "number", number, 2)
-        check_seed(ASKED, random_state)
+        check_whole(ASKED, "random_state", random_state, 0, SEEDS - 1)
         rows, labels = np.asarray(X), np.asarray(y)
         if rows.ndim < 2 or labels.shape != (len(rows),):
             obstacle = f"the pool has features of shape {rows.shape} and labels of shape {labels.shape}"
             raise ParameterError(ASKED, obstacle, "Give rows, and one label for each.")
-        inside = _halves(rows, labels, int(number), random_state)
-        models = _trained(train, rows, labels, inside, random_state)
+        inside = _halves(rows, labels, int(number), int(random_state))
+        models = _trained(train, rows, labels, inside, int(random_state))
         margins = np.stack([_margins(model, rows, labels) for model in models])
         _check_different(margins)
         return cls(rows, labels, inside, margins, tuple(models))
@@ -140,7 +140,7 @@ def _trained(train: Any, X: Values, y: Values, inside: NDArray[np.bool_], seed: 
     models = []
     for place in tracked(len(inside), "reference models"):
         try:
-            models.append(fit(X[inside[place]], y[inside[place]], seed + place))
+            models.append(fit(X[inside[place]], y[inside[place]], (seed + place) % SEEDS))
         except Exception as error:
             obstacle = f"training raised {type(error).__name__} on half of the records: {str(error)[:200]}"
             raise ParameterError(ASKED, obstacle, "Give a training function that works on any half.") from error

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.core.checks import check_positive, check_seed, check_whole
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.progress_bar import tracked
 
@@ -95,7 +95,7 @@ class SmallNetworks:
         check_whole(ASKED, "max_iter", self.max_iter)
         check_whole(ASKED, "batch_size", self.batch_size)
         check_positive(ASKED, "learning_rate", self.learning_rate)
-        check_seed(ASKED, self.random_state)
+        check_whole(ASKED, "random_state", self.random_state, 0)
 
     def trained(self, X: ArrayLike, y: ArrayLike) -> SmallNetwork:
         """One network, trained on all records."""
@@ -106,7 +106,7 @@ class SmallNetworks:
     ) -> list[SmallNetwork]:
         """A network for each row of `inside`, which says of each record whether it is trained on it."""
         rows, (classes, labels) = _numbers(X), np.unique(np.asarray(y), return_inverse=True)
-        rng = np.random.default_rng((self.random_state, random_state))
+        rng = np.random.default_rng((int(self.random_state), random_state))
         sizes = (rows.shape[1], *map(int, self.hidden), len(classes))
         each = 16 * sum((before + 1) * after for before, after in pairwise(sizes))
         group = max(1, BYTES // each)
