@@ -74,7 +74,7 @@ def test_noise_or_the_gradients_of_others_give_no_picture_away() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     rows = PICTURES.reshape(4, -1)
-    odd: list[Any] = [[], [(np.zeros((3, 5)), np.zeros(3))] * 4, [(np.zeros((3, 64)), np.zeros(2))] * 4, 7]
+    odd: list[Any] = [[], [(np.zeros((3, 5)), np.zeros(3))] * 4, [(np.zeros((3, 64)), np.zeros(2))] * 4, [None] * 4, 7]
     for target in odd:
         with pytest.raises(ParameterError, match="Nothing was released or spent"):
             DenseGradients(rows).run(target)
