@@ -41,6 +41,9 @@ def test_a_dense_layer_gives_its_input_away_exactly() -> None:
     result = DenseGradients(PICTURES.reshape(4, -1), tolerance=1e-5).run(sent)
     assert result.success == 1.0
     assert result.chance == 0.0
+    for weights, bias in sent:
+        weights[3], bias[3] = 0.0, 0.0  # a unit that is off
+    assert DenseGradients(PICTURES.reshape(4, -1), tolerance=1e-5).run(sent).success == 1.0
 
 
 def test_gradients_that_say_nothing_give_nothing_away() -> None:
