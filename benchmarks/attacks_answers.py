@@ -77,7 +77,7 @@ def composition_rows() -> Iterator[Row]:
         tables.append(anonymize(PrivateData.of(both, schema, Budget(1.0)), roles, k=5, waiver="made up"))
     attack = Intersection({name: shared[name] for name in ("age", "zip")}, shared["ill"], "ill")
     result = attack.run(tables)
-    yield at_least("Intersection of two 5-anonymous tables: sensitive values found", result.success, 0.5)
+    yield printed("Intersection of two 5-anonymous tables: sensitive values found", result.success)
     yield printed("Intersection: in one table alone", result.details["found in table 1 alone"])
     yield printed("Intersection: known for sure", result.details["known for sure"])
 

@@ -47,15 +47,16 @@ def rows(mnist: Path | None = None) -> Iterator[Row]:
     yield from recognised(digits.images, digits.target, ways, partial(train_test_split, random_state=0))
     if mnist is not None:
         with np.load(mnist) as given:
-            pictures = np.concatenate([given["x_train"][:8000], given["x_test"][:2000]]) / 255
-            labels = np.concatenate([given["y_train"][:8000], given["y_test"][:2000]])
+            pictures, labels = (
+                np.concatenate([given[f"{kind}_train"][::15], given[f"{kind}_test"][::10]]) for kind in "xy"
+            )
         large: dict[str, tuple[Way, float | None]] = {
             "MNIST in pixels of 8 x 8": (partial(pixelated, size=8), None),
             "MNIST in pixels of 16 x 16": (partial(pixelated, size=16), None),
             "MNIST blurred by 4 pixels": (partial(blurred, stddev=4.0), None),
             "MNIST scrambled, coefficients cut at .1": (partial(scrambled, threshold=0.1), None),
         }
-        yield from recognised(pictures, labels, large, partial(train_test_split, test_size=2000, shuffle=False))
+        yield from recognised(pictures / 255, labels, large, partial(train_test_split, test_size=1000, shuffle=False))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from discreet.attacks import (
     SwapsUndone,
     ThreatModel,
 )
+from discreet.core.errors import ParameterError
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\r\nFORGED"
 PUBLIC: list[Any] = [getattr(attacks, name) for name in attacks.__all__]
@@ -132,6 +133,27 @@ def test_constant_and_random_targets_raise_no_alarm() -> None:
     ]
     assert len(alarms) == 24
     assert not any(alarms)
+
+
+def test_odd_tables_are_searched_or_refused() -> None:
+    """Values of every size and kind, in which nothing can be found."""
+    table: dict[str, Any] = {"a": np.arange(20.0), "b": ["x", "y"] * 10}
+    columns: list[Any] = [[np.nan] * 20, [np.inf, -np.inf] * 10, [1e308, -1e308] * 10, [1, "1"] * 10, [None, (2,)] * 10]
+    made: list[Any] = [
+        QuasiIdentifiers(table, range(20)),
+        FellegiSunter(table, range(20)),
+        SinglingOut(table, table, guesses=20),
+        Linkability(table, table, ["a"], ["b"]),
+        SwapsUndone(table["b"], "b", {"a": {("x", 1): 2}}),
+    ]
+    for attack in made:
+        for column in columns:
+            try:
+                result = attack.run({"a": column, "b": table["b"]})
+            except ParameterError as refusal:
+                assert "numbers in one table and texts in another" in str(refusal)  # noqa: PT017
+            else:
+                assert not result.beats_chance
 
 
 def test_targets_that_raise_on_some_records_are_findings() -> None:

@@ -41,6 +41,8 @@ def test_codes_are_alike_where_values_are_and_missing_ones_are_unlike_all() -> N
     here, there = shared_codes(read_column(["b", None, "a"]), read_column(["a", "c", None]))
     assert (here[2] == there[0], here[1], there[2]) == (True, -1, -1)
     assert len({*here, *there} - {-1}) == 3
+    numbers = shared_codes(np.array([np.nan, 2.0, 1.0]), np.array([1.0, np.nan]))
+    assert [codes.tolist() for codes in numbers] == [[-1, 1, 0], [0, -1]]
     rng = np.random.default_rng(0)
     tables = [
         {"a": rng.integers(0, 5, 200), "b": rng.choice(["x", "y"], 200), "c": rng.random(200).round(1)} for _ in "ab"

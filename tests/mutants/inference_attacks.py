@@ -90,7 +90,7 @@ MUTANTS = [
         "attacks/perturbed/swaps_undone",
         ("float(stayed.mean())", "0.0"),
         ("found[np.concatenate(leaving)] = coming", "pass"),
-        ("np.full(part.shape[0], not must)", "np.full(part.shape[0], True)"),
+        ("names_of(self.keys))[first]", "())[first]"),
     ),
     *of(
         "attacks/inference/attribute_inference",

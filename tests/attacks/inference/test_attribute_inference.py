@@ -60,6 +60,17 @@ def test_what_holds_for_everybody_is_not_the_targets_fault() -> None:
     assert AttributeFromModel(known, 0).run(general).details["rate on others"] > 0.4
 
 
+def test_an_attribute_that_follows_from_the_label_is_nobodys_secret() -> None:
+    """All are guessed, of members and of others, and no epsilon is shown."""
+    rng = np.random.default_rng(4)
+    rows = np.column_stack([rng.integers(0, 3, 400), rng.random(400)])
+    labels = rows[:, 0].astype(int)
+    known = MembershipData.of(rows[:150], labels[:150], rows[150:], labels[150:])
+    result = AttributeFromModel(known, 0).run(LogisticRegression().fit(rows[150:], labels[150:]))
+    assert result.success == 1.0
+    assert not result.beats_chance
+
+
 def test_the_guess_is_the_most_probable_value() -> None:
     """By hand: p(label 1) is .9, .5, .1 for values 0, 1, 2, which are 1, 2 and 4 of 7 of the others."""
     likely = np.array([0.9, 0.5, 0.1])

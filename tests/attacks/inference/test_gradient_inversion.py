@@ -41,6 +41,9 @@ def test_a_dense_layer_gives_its_input_away_exactly() -> None:
     result = DenseGradients(PICTURES.reshape(4, -1), tolerance=1e-5).run(sent)
     assert result.success == 1.0
     assert result.chance == 0.0
+    for weights, bias in sent:
+        weights[3], bias[3] = 0.0, 0.0  # a unit that is off
+    assert DenseGradients(PICTURES.reshape(4, -1), tolerance=1e-5).run(sent).success == 1.0
 
 
 def test_gradients_that_say_nothing_give_nothing_away() -> None:
@@ -74,7 +77,7 @@ def test_noise_or_the_gradients_of_others_give_no_picture_away() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     rows = PICTURES.reshape(4, -1)
-    odd: list[Any] = [[], [(np.zeros((3, 5)), np.zeros(3))] * 4, [(np.zeros((3, 64)), np.zeros(2))] * 4, 7]
+    odd: list[Any] = [[], [(np.zeros((3, 5)), np.zeros(3))] * 4, [(np.zeros((3, 64)), np.zeros(2))] * 4, [None] * 4, 7]
     for target in odd:
         with pytest.raises(ParameterError, match="Nothing was released or spent"):
             DenseGradients(rows).run(target)

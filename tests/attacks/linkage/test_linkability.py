@@ -24,7 +24,9 @@ def test_a_copy_joins_halves_and_fresh_records_do_not() -> None:
     assert copied.beats_chance
     assert set(copied.worst) <= set(range(0, 800, 2))
     assert not attack.run(fresh).beats_chance
-    assert not attack.run({name: [values[0]] * 90 for name, values in original.items()}).beats_chance
+    constant = attack.run({name: [values[0]] * 90 for name, values in original.items()})
+    assert not constant.beats_chance
+    assert constant.success < 0.1  # of 90 that are equally near, each half has one of its own
 
 
 def test_more_neighbors_join_more_in_both() -> None:

@@ -39,6 +39,8 @@ def test_the_answers_are_those_of_a_loop_over_all_rows() -> None:
     alone = [row[0] == row[0] and row[1] is not None and rows.count(row) == 1 for row in rows]
     assert (found.right, found.wrong, found.details["answered"]) == (sum(alone), 0, np.mean(alone))
     assert list(found.worst) == np.flatnonzero(alone)[:10].tolist()
+    nothing = QuasiIdentifiers({"a": [np.nan]}, [0]).run({"a": [np.nan, 1.0]})
+    assert (nothing.right, nothing.wrong) == (0, 0)
 
 
 def test_classes_of_k_and_strangers_give_nobody_away() -> None:

@@ -69,6 +69,17 @@ def test_labels_that_follow_from_attributes_are_not_the_trees_fault() -> None:
         assert result.beats_chance == gives
 
 
+def test_leaves_of_one_that_others_reach_with_the_same_label_give_nobody_away() -> None:
+    """Twenty classes, each a range of the one attribute, and thirty records to learn them from."""
+    rng = np.random.default_rng(5)
+    X = rng.random((230, 1))
+    y = (X[:, 0] * 20).astype(int)
+    known = MembershipData.of(X[:30], y[:30], X[30:], y[30:])
+    result = LeafOfOne(known).run(DecisionTreeClassifier(random_state=0).fit(X[:30], y[:30]))
+    assert result.right > 1
+    assert not result.beats_chance
+
+
 def test_what_has_no_parts_or_leaves_is_refused() -> None:
     rows = _rows(4)
     known = MembershipData.of(rows[:100], np.zeros(100), rows[100:200], np.zeros(100))

@@ -72,6 +72,7 @@ def test_what_does_not_fit_is_refused() -> None:
         ([1], rows[:9]),
         ([1], "<b>"),
         ([1], np.full((800, 6), np.nan)),
+        ([1], np.full((800, 6), 1e308)),
     ]
     for known, target in odd:
         with pytest.raises(ParameterError, match="Nothing was released or spent"):

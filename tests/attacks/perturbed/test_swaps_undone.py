@@ -95,6 +95,14 @@ def test_places_that_the_library_swapped_are_put_back() -> None:
     assert result.details["moved rows put back"] > 0.6
 
 
+def test_keys_say_who_can_have_moved() -> None:
+    """Two of work 1 could have come from town a; one of them is of the sex of whoever went there."""
+    for sexes in (["f", "m", "f", "m"], ["m", "f", "m", "f"]):
+        released = {"town": ["a", "a", "b", "b"], "sex": sexes, "work": [1, 2, 1, 1]}
+        margins = {"work": {("a", 1): 2, ("b", 1): 1, ("b", 2): 1}}
+        assert SwapsUndone(["a", "b", "b", "a"], "town", margins, ["sex"]).run(released).success == 1.0
+
+
 def test_hostile_values_are_no_crash_and_what_does_not_fit_is_refused() -> None:
     table = {"town": ["a", None], "sex": ["<b>", "<b>"], "work": [1.0, np.nan]}
     truth: Any = ["a", None]

@@ -153,7 +153,10 @@ class DeepLeakage:
 
 def _divided(asked: str, pair: Any, features: int) -> Array:
     """The input behind the gradients of weights and bias; nan where no unit has any."""
-    weights, bias = (_plain(each) for each in pair)
+    try:
+        weights, bias = (_plain(each) for each in pair)
+    except (TypeError, ValueError):
+        weights, bias = np.zeros(0), np.zeros(0)
     if weights.ndim != 2 or weights.shape != (len(bias), features):
         obstacle = f"gradients have shapes {weights.shape} and {bias.shape}, and inputs {features} features"
         raise ParameterError(asked, obstacle, "Give those of the weights and the bias of a dense first layer.")

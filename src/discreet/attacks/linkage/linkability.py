@@ -132,8 +132,8 @@ def _nearest(
         own = known[rows, None]
         if is_number:
             there = synthetic[np.isfinite(synthetic)]
-            width = float(np.ptp(there)) if len(there) else 0.0
-            with np.errstate(invalid="ignore"):
+            with np.errstate(invalid="ignore", over="ignore"):  # what is infinitely far is as far as can be
+                width = float(np.ptp(there)) if len(there) else 0.0
                 apart = np.abs(own - synthetic) / (width or 1.0)
         else:
             apart = (own != synthetic) * np.where(np.isnan(own + synthetic), np.nan, 1.0)

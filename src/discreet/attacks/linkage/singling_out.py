@@ -180,5 +180,5 @@ def _compared(values: Values, sign: str, value: Any) -> NDArray[np.bool_]:
 
 
 def _median(values: Values) -> float:
-    there = values[~np.isnan(values)]
+    there = values[np.isfinite(values)]
     return float(np.median(there)) if len(there) else np.nan

@@ -13,6 +13,8 @@ from discreet.attacks.attack_result import WORST, AttackResult
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 
+LARGEST = 1e100  # values whose squares can be added up
+
 
 @dataclass(frozen=True)
 class FoundValues:
@@ -86,7 +88,7 @@ def check_rows(asked: str, released: Array, original: Array, needed: int) -> Non
     if len(released) != len(original):
         obstacle = f"the target has {len(released)} rows, the original {len(original)}"
         raise ParameterError(asked, obstacle, "Give the true record of each row of the target.")
-    if not (np.isfinite(released).all() and np.isfinite(original).all()):
-        raise ParameterError(asked, "a value is missing or infinite", "Leave out rows with such values in both tables.")
+    if not all((np.abs(table) <= LARGEST).all() for table in (released, original)):  # nan is not
+        raise ParameterError(asked, "a value is missing or too large", "Leave out rows with such values in both.")
     if len(released) < needed:
         raise ParameterError(asked, f"there are {len(released)} rows", f"Give at least {needed}.", needed=needed)
