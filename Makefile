@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties attack-table clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -152,13 +152,22 @@ bench-sequential: $(VENV)/.start
 bench-graphs: $(VENV)/bench/.ready
 	OMP_NUM_THREADS=1 $(VENV)/bench/bin/python -m benchmarks.graphs $(SECTIONS)
 
+$(VENV)/bench-%/.ready: benchmarks/peers/%_membership.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-$*
+	$(VENV)/bench-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 # SECTIONS= names some of the sections of benchmarks/attacks.py.
-bench-attacks: $(VENV)/.start
+bench-attacks: $(VENV)/.dev $(VENV)/bench-art/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks $(SECTIONS)
 
 # There is no peer to install. SECTIONS= names some of the sections of benchmarks/parties.py.
 bench-parties: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.parties $(SECTIONS)
+
+# What attacks find in private releases, for the manual: docs/attack_table.md.
+attack-table: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks_private
 
 bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties
 

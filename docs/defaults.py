@@ -11,6 +11,7 @@ by its value.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import html
 import inspect
 import pkgutil
@@ -92,11 +93,17 @@ def on_post_build(config: Any, **_: Any) -> None:
             for parameter, shown in rows:
                 if parameter not in inspect.signature(described).parameters:
                     raise PluginError(f"{name} has no parameter {parameter}")
-                default = inspect.signature(described).parameters[parameter].default
-                _compare(f"{name}, {parameter}", shown, default, _names(described))
+                _compare(f"{name}, {parameter}", shown, _default(described, parameter), _names(described))
             compared += len(rows)
     if compared < 200:
         raise PluginError(f"only {compared} defaults were found in the reference: has its form changed?")
+
+
+def _default(described: Any, parameter: str) -> Any:
+    """What a parameter is if it is not given; of a dataclass, also what a factory makes."""
+    fields = {one.name: one for one in dataclasses.fields(described)} if dataclasses.is_dataclass(described) else {}
+    made = fields[parameter].default_factory if parameter in fields else dataclasses.MISSING
+    return inspect.signature(described).parameters[parameter].default if made is dataclasses.MISSING else made()
 
 
 def _names(described: Any) -> dict[str, Any]:

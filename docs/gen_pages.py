@@ -19,6 +19,8 @@ from typing import Any
 import matplotlib
 import mkdocs_gen_files
 
+from discreet.attacks.report.attack_page import joined
+from discreet.attacks.report.demo import demo
 from discreet.releases.release import Release
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +37,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "team_budget.md",
         "publish_a_table.md",
         "give_a_table_away.md",
+        "break_it.md",
         "files.md",
         "spark.md",
         "trust.md",
@@ -53,7 +56,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "coming_from.md",
     ],
     "Reference": ["statistics.md", "learners.md", "names.md", "gallery.md"],
-    "Explanation": ["sentence.md", "composition.md", "exact_noise.md", "attacks.md"],
+    "Explanation": ["sentence.md", "composition.md", "exact_noise.md", "attacks.md", "attack_table.md"],
 }
 ROOMS = (
     "discreet",
@@ -62,6 +65,7 @@ ROOMS = (
     "discreet.local",
     "discreet.sequential",
     "discreet.graphs",
+    "discreet.attacks",
     "discreet.as_published",
     "discreet.mechanisms",
     "discreet.accounting",
@@ -103,6 +107,14 @@ TITLES = {
     "clusters": "Clusters",
     "components": "Components",
     "preprocessing": "Scalers and encoders",
+    "answers": "Answers to queries",
+    "linkage": "Linkage",
+    "membership": "Membership",
+    "perturbed": "Perturbed tables",
+    "inference": "Attributes and inputs",
+    "images": "Pictures",
+    "mixtures": "Single records",
+    "report": "Reports",
     "discreet.learners.selection": "Pipelines, searches and evaluation",
 }
 DATA = {"core", "schema", "trust", "ledger", "query", "releases"}  # rooms whose names are looked for together
@@ -295,6 +307,11 @@ def write_gallery() -> None:
         write_figure(draw(), page)
 
 
+def write_attacks() -> None:
+    """Write the page of a real run of attacks, on made-up records."""
+    write(Path("attack_demo.html"), joined(demo()))
+
+
 def write_parts(nav: mkdocs_gen_files.Nav) -> None:
     """Put the pages that are written by hand into their parts."""
     here = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
@@ -316,6 +333,7 @@ def main() -> None:
     write_names()
     write_statistics()
     write_gallery()
+    write_attacks()
     nav = mkdocs_gen_files.Nav()
     write_parts(nav)
     for room in ROOMS:

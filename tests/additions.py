@@ -59,6 +59,11 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         ("ask(question, mechanism)", "ask(question, replace(mechanism, multiplier=mechanism.multiplier / 1.5))"),
         ("return self._trust.reports", "return self._trust.reports / 2"),
     ),
+    "attacks/membership/gap_attack": (
+        ("return target.right(X, y)", "return X[:, 0]"),
+        ("else None", 'else Unfit("no")'),
+        ("Prepared(cls(material.data), material.model)", "Prepared(cls(material.data), material.data)"),
+    ),
 }
 """What is made wrong in each example, by its place: noise, a bound, a price, a name, a state or a record."""
 

@@ -19,6 +19,7 @@ from discreet.local.protocol import kinds
 from discreet.questions.recipe import RECIPES
 from tests.additions import MISTAKES, Example, examples
 from tests.conformance import (
+    test_attack_kinds,
     test_layers,
     test_mechanisms,
     test_randomizers,
@@ -36,6 +37,7 @@ TRIED: dict[str, tuple[ModuleType, ...]] = {
     "deep/layers/prelu": (test_layers,),
     "trust/sources/json_lines": (test_sources,),
     "trust/named_sums": (test_trust_models,),
+    "attacks/membership/gap_attack": (test_attack_kinds,),
 }
 """What says something about each, of those whose trials are short."""
 

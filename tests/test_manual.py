@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import discreet
@@ -59,7 +60,7 @@ def test_the_commands_that_give_a_table_away_run(
 def test_every_page_and_every_figure_that_is_linked_is_there() -> None:
     """Links to the reference and to proofs, which are written when the manual is built, are checked by mkdocs."""
     made = {name for file in DOCS.glob("*_figures.py") for name in run(file.name)["FIGURES"]}
-    there = {path.name for path in DOCS.iterdir()} | made | {"mean_and_median.svg"}
+    there = {path.name for path in DOCS.iterdir()} | made | {"mean_and_median.svg", "attack_demo.html"}
     for page in DOCS.glob("*.md"):
         links = re.findall(r"\]\(([\w.]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
         assert {link for link in links if link not in there} == set(), page
@@ -172,3 +173,13 @@ def test_the_figure_of_filters_has_three_placements_and_a_signal_in_its_band() -
     released, exact = (line.get_ydata() for line in right.get_lines())
     assert abs(released - exact).mean() < 0.3
     assert len(right.collections) == 1
+
+
+def test_the_curves_of_attacks_on_a_private_forest_stay_below_what_epsilon_allows() -> None:
+    """Of 400 members and others, and 25 more of each for luck."""
+    plain, private = run("break_it_figures.py")["FIGURES"]["break_it_roc.svg"]().axes
+    for ax in (plain, private):
+        curves = [line.get_xydata() for line in ax.get_lines() if line.get_label() != "chance"]
+        assert len(curves) == 4
+        beyond = [(right - np.exp(1.0) * wrong).max() for wrong, right in (curve.T for curve in curves)]
+        assert (max(beyond) > 25 / 400) == (ax is plain)

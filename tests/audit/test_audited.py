@@ -84,6 +84,17 @@ def test_neighbors_are_searched_for_and_not_taken_in_their_order() -> None:
         assert audited(function, claim=1.0, runs=RUNS, random_state=1).refuted
 
 
+def test_a_loss_between_two_corners_that_share_a_column_is_found() -> None:
+    """From (0, 1) to (1, 1) alone the sum moves by two."""
+
+    def signed(scale: float) -> Callable[..., Any]:
+        return lambda records, runs, rng: (records[:, 1] * (2 * records[:, 0] - 1)).sum() + rng.laplace(0, scale, runs)
+
+    options: dict[str, Any] = {"bounds": ([0, 0], [1, 1]), "grid": 2.0**-10, "runs": RUNS, "random_state": 1}
+    assert audited(signed(1.0), "replace", claim=1.0, **options).refuted
+    assert audited(signed(2.0), "replace", claim=1.0, **options).holds
+
+
 def test_the_witness_can_be_run_again_and_gives_the_same_counts() -> None:
     noisy_count = counted(2.0)
     report = audited(noisy_count, claim=1.0, runs=RUNS, random_state=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,19 @@ def test_opposed_aligned_and_single_columns_are_among_the_proposals() -> None:
     changes = {(tuple(p.one), tuple(p.other)) for p in proposed(corners, Neighbors.REPLACE, 2) if p.one is not None}
     zeros, ones = (0,) * 5, (1,) * 5
     assert {(zeros, ones), ((0, 0, 0, 0, 1), (1, 1, 1, 1, 0)), ((0, 1, 0, 1, 0), (1, 0, 1, 0, 1))} <= changes
-    assert (zeros, (1, 0, 0, 0, 0)) in changes
+    assert {(zeros, (1, 0, 0, 0, 0)), (ones, (0, 1, 1, 1, 1))} <= changes
     added = proposed(Corners.of((0.0, 3.0)), Neighbors.ADD_REMOVE, 0)
     assert sorted(float(one.other) for one in added) == [0.0, 1.5, 3.0]
+
+
+def test_a_record_of_two_columns_is_moved_between_all_corners() -> None:
+    corners = Corners.of(([0, 0], [1, 1]))
+    moved = {
+        frozenset((tuple(p.one), tuple(p.other))) for p in proposed(corners, Neighbors.REPLACE, 0) if p.one is not None
+    }
+    assert {pair for pair in moved if len(pair) == 2} >= {
+        frozenset(pair) for pair in combinations(product((0, 1), repeat=2), 2)
+    }
 
 
 def test_given_data_sets_without_records_have_the_columns_of_the_other() -> None:

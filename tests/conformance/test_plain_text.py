@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.attacks import AttackResult, ThreatModel
+from discreet.attacks import AttackReport, AttackResult, ThreatModel
+from discreet.attacks.report.attack_report import RunAttack
 from discreet.audit.audit_report import AuditFinding, AuditReport
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
@@ -145,7 +146,10 @@ def test_receipts_ledgers_errors_and_trees_are_plain(tmp_path: Path) -> None:
     seen = AuditFinding(HOSTILE, HOSTILE, 1.0, 2.0, HOSTILE)
     check(AuditReport(HOSTILE, PureLoss(1.0), (seen,), 0.9, 1, 1, 1.0, {HOSTILE: HOSTILE}, warnings=(HOSTILE,)))
     threat = ThreatModel(HOSTILE, HOSTILE, HOSTILE)
-    check(AttackResult(HOSTILE, threat, HOSTILE, 1, 2, 0.5, 1.0, 2, details={HOSTILE: 1}, warnings=(HOSTILE,)))
+    found = AttackResult(HOSTILE, threat, HOSTILE, 1, 2, 0.5, 1.0, 2, details={HOSTILE: 1}, warnings=(HOSTILE,))
+    check(found)
+    texts = {HOSTILE: HOSTILE}
+    check(AttackReport(HOSTILE, texts, (RunAttack(found, HOSTILE, HOSTILE),), texts, (HOSTILE,), (HOSTILE,)))
     check(Checked((HOSTILE,), (HOSTILE,)))
     card = {"unit": HOSTILE, "epsilon": 1.0, "delta": 0.0, "steps": HOSTILE, "versions": {HOSTILE: HOSTILE}}
     check(PrivacyCard(card))

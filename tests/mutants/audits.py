@@ -37,6 +37,7 @@ MUTANTS = [
         ("for row in (*rows, corners.middle))", "for row in rows)"),
         ("else np.empty((0, *other.shape[1:]), dtype=other.dtype)", "else records"),
         ("rows == self.upper, self.lower, self.upper", "rows == self.upper, self.upper, self.lower"),
+        ("for corner in (corners.lower, corners.upper):", "for corner in (corners.lower,):"),
     ),
     *of(
         "audit/exact_loss",

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.query.page import STYLE
+from discreet.display.document import STYLE
 from discreet.query.report import Report, profile
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from discreet.attacks.membership_scores import MembershipScores
@@ -102,12 +103,21 @@ class AttackResult:
 
     @classmethod
     def of_scores(
-        cls, attack: str, threat: ThreatModel, scores: MembershipScores, *, seconds: float, questions: int, **rest: Any
+        cls,
+        attack: str,
+        threat: ThreatModel,
+        scores: MembershipScores,
+        *,
+        seconds: float,
+        questions: int,
+        rows: NDArray[np.intp] | None = None,
+        **rest: Any,
     ) -> AttackResult:
-        """The result of an attack on membership, from its scores."""
+        """The result of an attack on membership, from its scores; `rows` are those of the members that have one."""
         trials = len(scores.members) + len(scores.others)
         chance = max(scores.share, 1 - scores.share)
-        worst = tuple(scores.worst_off[:WORST].tolist())
+        places = scores.worst_off[:WORST]
+        worst = tuple((places if rows is None else rows[places]).tolist())
         right, measure = scores.guessed_right, "records called member or not, rightly"
         return cls(
             attack, threat, measure, right, trials, chance, seconds, questions, scores=scores, worst=worst, **rest
@@ -181,12 +191,13 @@ class AttackResult:
 
     def lines(self) -> dict[str, str]:
         """What stands below the title."""
-        figures = {name: f"{value:.4g}" for name, value in {**self.figures(), **self._plain_details()}.items()}
+        figures = {name: f"{value:.4g}" for name, value in {**self.figures(), **self.numbers()}.items()}
         named = {"rows worst off": ", ".join(map(str, self.worst[:WORST]))} if self.worst else {}
         told = {f"warning {place}": text for place, text in enumerate(self.warnings, 1)}
         return {**self.threat.lines(), **figures, **named, **told, "note": NOT_PRIVATE}
 
-    def _plain_details(self) -> dict[str, float]:
+    def numbers(self) -> dict[str, float]:
+        """The further figures that are numbers."""
         return {name: value for name, value in self.details.items() if isinstance(value, int | float)}
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,7 +221,7 @@ class AttackResult:
 
     def to_pandas(self) -> Any:
         """The figures as a pandas data frame, a row for each."""
-        figures = {**self.figures(), **self._plain_details()}
+        figures = {**self.figures(), **self.numbers()}
         values = np.array([*figures.values()], dtype=np.float64)
         return Columns({"figure": [*figures]}, (Series("value", values),)).to_pandas(self.attack)
 

@@ -162,9 +162,10 @@ def _changes(corners: Corners, neighbors: Neighbors) -> Iterator[tuple[Values | 
     for row, far in zip(rows, across, strict=True):
         if tuple(np.atleast_1d(row)) < tuple(np.atleast_1d(far)):
             yield row, far
-    for row in rows:
-        if rows.ndim > 1 and np.count_nonzero(row != corners.lower) == 1 < row.size:
-            yield corners.lower, row
+    for row in rows if rows.ndim > 1 else ():
+        for corner in (corners.lower, corners.upper):
+            if np.count_nonzero(row != corner) == 1 < row.size:
+                yield corner, row
     yield corners.lower, corners.middle
 
 

@@ -42,7 +42,26 @@ def test_a_shift_between_members_and_others_is_told() -> None:
 def test_duplicates_of_one_side_are_no_shift() -> None:
     data = records(150)
     twice = MembershipData.of(np.tile(data.members_X, (4, 1)), np.tile(data.members_y, 4), data.others_X, data.others_y)
-    assert twice.warnings == ()
+    assert twice.warnings == ("450 rows are copies of others of their side; each record counts once.",)
+    assert [rows.tolist() for rows in twice.records] == [[*range(150)]] * 2
+
+
+def test_copies_do_not_make_others_many() -> None:
+    X = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ParameterError, match="1 others cannot show 10 %"):
+        MembershipData.of_rows(X[:5], np.tile(X[9], (40, 1)), level=0.1)
+
+
+def test_labels_that_are_equal_numbers_are_one_label() -> None:
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(ParameterError, match="members too"):
+        MembershipData.of(X[:3], np.ones(3, int), X[2:], np.ones(4), level=0.5)
+
+
+def test_mislabelled_others_are_a_shift() -> None:
+    data = records(150)
+    members = MembershipData.of(data.members_X, data.members_X[:, 0] > 0, data.others_X, data.others_X[:, 0] <= 0)
+    assert "without the target" in members.warnings[0]
 
 
 def test_texts_are_rows_too() -> None:

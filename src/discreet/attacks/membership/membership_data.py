@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +17,8 @@ from discreet.core.errors import ParameterError
 
 ASKED = "members and others"
 FEWEST, MOST = 20, 2_000  # records of each side that a classifier without the target is tried on
-FOLDS, DEVIATIONS = 5, 4.0
+TREES, DEVIATIONS = 50, 4.0
+BLOCK = 2**14  # rows whose keys are made at a time
 Values = NDArray[Any]
 
 
@@ -32,6 +35,11 @@ class MembershipData:
     level : float
         The false-positive rate that is asked for; it takes 1 / level others to see it at all.
 
+    Attributes
+    ----------
+    records : pair of arrays
+        The rows of members and of others that are the first of their kind: a copy is no second trial.
+
     Examples
     --------
     >>> data = MembershipData.of([[0.0], [1.0]], [0, 1], [[2.0], [3.0]], [1, 0], level=0.5)
@@ -44,6 +52,7 @@ class MembershipData:
     others_X: Values = field(repr=False)
     others_y: Values = field(repr=False)
     level: float = 0.01
+    records: tuple[Values, Values] = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -75,60 +84,64 @@ class MembershipData:
         if self.members_X.shape[1:] != self.others_X.shape[1:]:
             obstacle = f"members have {self.members_X.shape[1:]} columns and others {self.others_X.shape[1:]}"
             raise ParameterError(ASKED, obstacle, "Give the same columns, in the same order.")
+        inside, outside = first_rows(self.members_X, self.members_y), first_rows(self.others_X, self.others_y)
+        _check_overlap(inside, outside)
+        object.__setattr__(self, "records", tuple(np.fromiter(own.values(), int) for own in (inside, outside)))
         self._check_level()
-        self._check_overlap()
 
     def _check_level(self) -> None:
         if not 0 < self.level <= 1:
             raise ParameterError(ASKED, f"level is {self.level}", "Give a rate above 0, at most 1.")
         needed = math.ceil(round(1 / self.level, 6))
-        if len(self.others_X) < needed:
-            obstacle = f"{len(self.others_X)} others cannot show {100 * self.level:g} % false positives"
+        others = len(self.records[1])
+        if others < needed:
+            obstacle = f"{others} others cannot show {100 * self.level:g} % false positives"
             remedy = f"Give at least {needed} others, or a higher level."
             raise ParameterError(ASKED, obstacle, remedy, needed=needed)
 
-    def _check_overlap(self) -> None:
-        inside = set(row_keys(self.members_X, self.members_y))
-        both = [row for row, key in enumerate(row_keys(self.others_X, self.others_y)) if key in inside]
-        if both:
-            some = ", ".join(map(str, both[:10]))
-            obstacle = f"{len(both)} of the others are members too (rows {some} of the others)"
-            raise ParameterError(ASKED, obstacle, "Leave out records that are in both.", rows=tuple(both))
+    @property
+    def rows(self) -> tuple[Values, Values]:
+        """The features and labels of all, members first."""
+        return np.concatenate([self.members_X, self.others_X]), np.concatenate([self.members_y, self.others_y])
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """A warning where a classifier on the rows alone, cross-validated, tells members from others."""
+        """Where rows are copies, and where a classifier on the rows alone tells the sides apart."""
         area, limit = self._area_without_target
-        if area <= limit:
-            return ()
-        return (
-            f"Members and others can be told apart without the target (area {area:.2f}): they were not drawn alike,"
-            " and the figures overstate what the target gives away.",
-        )
+        copies = len(self.members_X) + len(self.others_X) - sum(map(len, self.records))
+        told = [f"{copies} rows are copies of others of their side; each record counts once."] if copies else []
+        if area > limit:
+            told.append(
+                f"Members and others can be told apart without the target (area {area:.2f}): they were not drawn alike,"
+                " and the figures overstate what the target gives away."
+            )
+        return tuple(told)
 
     @cached_property
     def _area_without_target(self) -> tuple[float, float]:
-        """The area of a classifier, and what it stays below by luck: four deviations of Mann and Whitney's rank sum."""
+        """The area of a forest, each row judged by trees that have not seen it, and what it stays below by luck.
+
+        That is four deviations of Mann and Whitney's rank sum.
+        """
         rows, labels = self._distinct()
         inside = int(labels.sum())
         outside = len(labels) - inside
         if min(inside, outside) < FEWEST:
             return 0.5, 1.0
         from sklearn.ensemble import ExtraTreesClassifier
-        from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-        forest = ExtraTreesClassifier(50, min_samples_leaf=5, random_state=0)
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-        chances = cross_val_predict(forest, rows, labels, cv=folds, method="predict_proba")[:, 1]
+        forest = ExtraTreesClassifier(TREES, min_samples_leaf=5, bootstrap=True, oob_score=True, random_state=0)
+        chances = forest.fit(rows, labels).oob_decision_function_[:, 1]
         scores = MembershipScores.of(chances[labels == 1], chances[labels == 0])
         deviation = math.sqrt((inside + outside + 1) / (12 * inside * outside))
         return scores.area, 0.5 + DEVIATIONS * deviation
 
     def _distinct(self) -> tuple[Values, Values]:
-        """The first distinct rows of each side, with labels as a column; a copy in two folds would tell on itself."""
+        """The first distinct rows of each side, with labels as a column; a copy would tell on itself."""
         blocks = []
-        for X, y in ((self.others_X, self.others_y), (self.members_X, self.members_y)):
-            places = [*dict(zip(reversed(row_keys(X, y)), range(len(X) - 1, -1, -1), strict=True)).values()][-MOST:]
+        inside, outside = self.records
+        for X, y, first in ((self.others_X, self.others_y, outside), (self.members_X, self.members_y, inside)):
+            places = first[:MOST]
             blocks.append((X[places].reshape(len(places), -1), y[places]))
         columns = np.concatenate([X for X, _ in blocks])
         codes = np.unique(np.concatenate([y for _, y in blocks]), return_inverse=True)[1]
@@ -136,13 +149,41 @@ class MembershipData:
         return np.column_stack(numbers), np.repeat([0, 1], [len(y) for _, y in blocks])
 
 
-def row_keys(X: Values, y: Values) -> list[Any]:
-    """A key for each row and its label, alike for rows that are alike."""
-    flat = X.reshape(len(X), -1)
-    if flat.dtype.kind in "fiub":
-        plain = np.ascontiguousarray(flat.astype(np.float64) + 0.0)  # -0 becomes 0
-        return [(row.tobytes(), label) for row, label in zip(plain, y.tolist(), strict=True)]
-    return [(*map(str, row), label) for row, label in zip(flat.tolist(), y.tolist(), strict=True)]
+def _check_overlap(inside: dict[bytes, int], outside: dict[bytes, int]) -> None:
+    both = [row for key, row in outside.items() if key in inside]
+    if both:
+        some = ", ".join(map(str, both[:10]))
+        obstacle = f"{len(both)} of the others are members too (rows {some} of the others)"
+        raise ParameterError(ASKED, obstacle, "Leave out records that are in both.", rows=tuple(both))
+
+
+def row_keys(X: Values, y: Values) -> Iterator[bytes]:
+    """A short key for each row and its label, alike for rows that are alike."""
+    for start in range(0, len(X), BLOCK):
+        rows = X[start : start + BLOCK].reshape(len(X[start : start + BLOCK]), -1)
+        for text, label in zip(_texts(rows), y[start : start + BLOCK].tolist(), strict=True):
+            yield hashlib.blake2b(text + _label(label), digest_size=16).digest()
+
+
+def first_rows(X: Values, y: Values) -> dict[bytes, int]:
+    """The first row of each kind, by its key."""
+    first: dict[bytes, int] = {}
+    for row, key in enumerate(row_keys(X, y)):
+        first.setdefault(key, row)
+    return first
+
+
+def _texts(rows: Values) -> Iterator[bytes]:
+    if rows.dtype.kind not in "fiub":
+        return (repr([*map(str, row)]).encode() for row in rows.tolist())
+    plain = (rows.astype(np.float64) + 0.0).tobytes()  # -0 becomes 0
+    size = 8 * rows.shape[1]
+    return (plain[place * size : (place + 1) * size] for place in range(len(rows)))
+
+
+def _label(label: object) -> bytes:
+    """Labels that are equal numbers are alike."""
+    return repr(float(label) if isinstance(label, int | float) else str(label)).encode()
 
 
 def _numbers(column: Values) -> Values:

@@ -16,6 +16,7 @@ from discreet.core.held import unheld
 
 ASKED = "attack on a model"
 LEAST = 1e-300  # a probability below this is taken for this
+MOST = 2**16  # rows that are asked at a time
 Values = NDArray[Any]
 
 
@@ -114,16 +115,21 @@ class ModelTarget:
         return np.where(classes[columns] == y, columns, -1).astype(np.intp)
 
     def _answers(self, X: Values) -> Values:
-        """All answers, asked at once; where that raises, in halves, until the rows are found that raise."""
+        """All answers, asked in large blocks; where one raises, in halves, until the rows are found that raise."""
         self.questions += len(X)
         parts: list[tuple[slice, Values]] = []
-        error = self._collect(X, slice(0, len(X)), parts)
+        error = None
+        for start in range(0, len(X), MOST):
+            error = self._collect(X, slice(start, min(start + MOST, len(X))), parts) or error
         if not parts:
             obstacle = f"it raised {type(error).__name__} on every one of {len(X)} rows"
             raise ParameterError(ASKED, obstacle, "Give rows as this model takes them.") from error
         if error is None and len(parts) == 1:
             return parts[0][1]
         shape, numeric = parts[0][1].shape[1:], parts[0][1].dtype.kind in "fiub"
+        if any(values.shape[1:] != shape for _, values in parts):
+            obstacle = "the target gives answers of different shapes to different rows"
+            raise ParameterError(ASKED, obstacle, "Give what answers every row in the same form.")
         found = np.full((len(X), *shape), np.nan if numeric else None, dtype=np.float64 if numeric else object)
         for place, values in parts:
             found[place] = values

@@ -6,16 +6,25 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership_scores import MembershipScores
 from discreet.core.grid import Array
 
+SEED = 0  # of the order in which records are asked
+
 
 class ScoredByRow:
-    """An attack that gives each row a score by asking the target, and is run on members and others alike."""
+    """An attack that gives each record a score by asking the target.
+
+    Members and others are asked in one random order: a target that grows tired, or remembers, treats both alike. A
+    record of which there are copies is asked, and counts, once.
+    """
 
     threat: ClassVar[ThreatModel]
     data: MembershipData
@@ -27,17 +36,28 @@ class ScoredByRow:
     def run(self, target: Any) -> AttackResult:
         """Attack the model: score members and others."""
         started, asked, data = time.perf_counter(), ModelTarget.of(target), self.data
-        members = self.scores(asked, data.members_X, data.members_y)
-        others = self.scores(asked, data.others_X, data.others_y)
+        inside, outside = data.records
+        order = np.random.default_rng(SEED).permutation(len(inside) + len(outside))
+        X, y = (
+            _shuffled(members[inside], others[outside], order)
+            for members, others in ((data.members_X, data.others_X), (data.members_y, data.others_y))
+        )
+        scores = np.empty(len(order))
+        scores[order] = self.scores(asked, X, y)
         return AttackResult.of_scores(
             type(self).__name__,
             self.threat,
-            MembershipScores.of(members, others),
+            MembershipScores.of(scores[: len(inside)], scores[len(inside) :]),
             seconds=time.perf_counter() - started,
             questions=asked.questions,
+            rows=inside,
             details={"questions on which the target raised": asked.raised},
             warnings=data.warnings,
         )
+
+
+def _shuffled(first: Values, second: Values, order: Values) -> Values:
+    return np.concatenate([first, second])[order]
 
 
 @dataclass(frozen=True)
@@ -66,6 +86,19 @@ class ThresholdAttack(ScoredByRow):
     data: MembershipData
     paper: ClassVar[str] = "Yeom, Giacomelli, Fredrikson and Jha 2018, Privacy risk in machine learning"
     threat: ClassVar[ThreatModel] = ThreatModel("probabilities", "records with their labels", "each record once")
+    remedy: ClassVar[str] = (
+        "The model is surer of what it has learnt. A stronger penalty, earlier stopping or more records make that less,"
+        " on average; for each record, training with differential privacy does."
+    )
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For every model that gives probabilities."""
+        if not isinstance(material, ModelMaterial):
+            return None
+        if not material.probabilities:
+            return Unfit("The model gives no probabilities, which it needs; LabelOnly needs labels alone.")
+        return Prepared(cls(material.data), material.model)
 
     def scores(self, target: ModelTarget, X: Values, y: Values) -> Array:
         """The logarithm of the odds of each row's label."""

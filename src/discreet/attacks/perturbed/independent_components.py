@@ -15,9 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
 from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.schema.schema import Number
 
 ASKED = "IndependentComponents"
 MAX_ITER, SEED = 1000, 0
@@ -54,9 +56,24 @@ class IndependentComponents:
     alike: float = 0.99
     paper: ClassVar[str] = "Liu, Kargupta and Ryan, Random projection-based multiplicative data perturbation, 2006"
     threat: ClassVar[ThreatModel] = ThreatModel("the released table", "that columns are independent and not Gaussian")
+    remedy: ClassVar[str] = (
+        "Neither a rotation nor a projection hides columns that are not Gaussian. Give away a synthetic table that"
+        " was made with differential privacy (`discreet.synthesize`)."
+    )
 
     def __post_init__(self) -> None:
         check_positive(ASKED, "alike", self.alike, most=1.0)
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables of numbers alone, with a row for each original record."""
+        if not isinstance(material, TableMaterial):
+            return None
+        if not material.row_by_row:
+            return Unfit("It needs a table with a row for each original record, in their order.")
+        if not all(isinstance(column, Number) for column in material.schema.columns.values()):
+            return Unfit("It needs numbers alone, and the schema has columns of other kinds.")
+        return Prepared(cls(material.original), material.released)
 
     def run(self, target: Any) -> AttackResult:
         """Separate the columns of an array, or of a released table of numbers."""

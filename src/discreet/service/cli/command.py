@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
 from discreet.core.held import unheld
+from discreet.service.cli.attack_arguments import add_attack
 from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
 from discreet.service.cli.rappor_arguments import add_rappor
@@ -23,7 +24,8 @@ from discreet.service.cli.table_arguments import add_anonymize, add_check, add_f
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, REFUTED, INTERRUPTED = 0, 2, 3, 4, 5, 6, 7, 130
 CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
 is not one of its; 5 not permitted, as to strangers and to analysts whose account has expired; 6 the answer could not be
-written, and how to have it is said; 7 an audit refuted the claim; 130 interrupted"""
+written, and how to have it is said; 7 an audit refuted the claim, or an
+attack went beyond a receipt; 130 interrupted"""
 
 
 class Once(argparse.Action):
@@ -103,6 +105,7 @@ def parser() -> Parser:
     add_anonymize(commands)
     add_check(commands)
     _add_audit(commands)
+    add_attack(commands)
     _add_schema(commands)
     add_ledger(commands, Parser)
     add_receipt(commands, Parser)

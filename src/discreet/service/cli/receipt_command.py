@@ -27,7 +27,7 @@ def verify(arguments: Namespace) -> int:
     What the ledger cannot vouch for is named: figures beside the receipt, whether it was handed out again, and, for a
     result whose statement the ledger was not told, all of that.
     """
-    found = _read(arguments.file)
+    found = read_receipt(arguments.file)
     receipt = found.receipt
     with SqliteLedger.open(arguments.ledger) as ledger:
         ledger.verify()
@@ -50,7 +50,7 @@ def verify(arguments: Namespace) -> int:
 
 
 @dataclass(frozen=True)
-class _FoundReceipt:
+class FoundReceipt:
     """A receipt, and the names of what lies beside it in its file."""
 
     receipt: Receipt
@@ -66,7 +66,7 @@ class _HeldEntry:
     heads: frozenset[str]
 
 
-def _read(file: str) -> _FoundReceipt:
+def read_receipt(file: str) -> FoundReceipt:
     """The receipt in a file: by itself, or as a part of a result."""
     try:
         found: Any = json.loads(Path(file).read_text())
@@ -74,7 +74,7 @@ def _read(file: str) -> _FoundReceipt:
         raise ParameterError(f"receipt {plain(file)}", f"it cannot be read ({why})", "Give the JSON of one.") from None
     whole = isinstance(found, dict) and "receipt" in found
     beside = tuple(name for name in found if name != "receipt") if whole else ()
-    return _FoundReceipt(Receipt.read(json.dumps(found["receipt"] if whole else found)), beside)
+    return FoundReceipt(Receipt.read(json.dumps(found["receipt"] if whole else found)), beside)
 
 
 def _held(receipt: Receipt, ledger: SqliteLedger) -> _HeldEntry:

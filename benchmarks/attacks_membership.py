@@ -1,0 +1,161 @@
+"""Membership: LiRA and RMIA on networks that were trained on halves of scikit-learn's digits, beside one threshold.
+
+    python -m benchmarks.attacks_membership
+
+The Adversarial Robustness Toolbox runs in an environment of its own (`peers/art_membership.txt`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.neural_network import MLPClassifier
+
+from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printed, report
+from discreet.attacks import (
+    RMIA,
+    LabelOnly,
+    LiRA,
+    MembershipData,
+    MembershipScores,
+    References,
+    ShadowModels,
+    SmallNetworks,
+    ThresholdAttack,
+)
+
+MODELS, TARGETS, NETWORKS = 64, 32, SmallNetworks((64,), max_iter=60)
+NETWORK = MLPClassifier((64,), max_iter=60, learning_rate_init=0.01)
+Attacker = Callable[[MembershipData, References], Any]
+
+
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y
+
+
+def judged(references: References, attack: Attacker, targets: int = TARGETS) -> MembershipScores:
+    """Each of some references as the target of the others, except the one with the other half; all scores together."""
+    found = []
+    for place in range(targets):
+        inside = references.inside[place]
+        X, y = references.X, references.y
+        data = MembershipData.of(X[inside], y[inside], X[~inside], y[~inside])
+        data.__dict__["warnings"] = ()  # both sides are drawn at random here
+        others = references.some([model for model in range(len(references)) if model // 2 != place // 2])
+        found.append(attack(data, others).run(references.models[place]).scores)
+    return together(found)
+
+
+def together(parts: list[Any]) -> MembershipScores:
+    """The scores of several targets."""
+    sides = ([getattr(part, side) for part in parts] for side in ("members", "others"))
+    return MembershipScores.of(*map(np.concatenate, sides))
+
+
+def power_rows(references: References) -> Iterator[Row]:
+    """Rates over those of one threshold, and what few references are worth."""
+    attacks: dict[str, Attacker] = {
+        "one threshold": lambda data, _: ThresholdAttack(data),
+        "shadow models": ShadowModels,
+        "LiRA": LiRA,
+        "LiRA, offline": lambda data, others: LiRA(data, others, "offline"),
+        "LiRA, 16 references": lambda data, others: LiRA(data, others.some(range(16))),
+        "LiRA, 4 references": lambda data, others: LiRA(data, others.some(range(4))),
+        "RMIA": RMIA,
+        "RMIA, 4 references": lambda data, others: RMIA(data, others.some(range(4))),
+        "RMIA, 4 references, offline": lambda data, others: RMIA(data, others.some(range(4)), "offline"),
+    }
+    found = {name: judged(references, attack) for name, attack in attacks.items()}
+    found["labels alone"] = judged(references, lambda data, _: LabelOnly(data), 4)
+    for name, scores in found.items():
+        rates = f"{scores.area:.3f}, {100 * scores.rate_at(0.01):.2f} %, {100 * scores.rate_at(0.001):.2f} %"
+        yield printed(f"digits, {name}: area, rates at 1 % and 0.1 %", rates)
+    plain, lira = found["one threshold"], found["LiRA"]
+    yield at_least("LiRA over one threshold, at 1 %", lira.rate_at(0.01) / plain.rate_at(0.01), 6)
+    yield at_least("LiRA over one threshold, at 0.1 %", lira.rate_at(0.001) / plain.rate_at(0.001), 15)
+    few, more = found["LiRA, 4 references"], found["LiRA, 16 references"]
+    robust = found["RMIA, 4 references"]
+    yield at_least("RMIA with 4 references: area over that of LiRA with 16", robust.area / more.area, 1)
+    for rate in (0.01, 0.001):
+        claim = f"RMIA with 4 references: rate at {100 * rate:g} % over that of LiRA with 4"
+        yield at_least(claim, robust.rate_at(rate) / few.rate_at(rate), 2)
+
+
+def time_rows() -> Iterator[Row]:
+    X, y = digits()
+    halves = References.fitted(NETWORKS, X, y, number=8).inside
+
+    def theirs(number: int) -> None:
+        for place in range(number):
+            clone(NETWORK).set_params(random_state=place).fit(X[halves[place % 8]], y[halves[place % 8]])
+
+    many, single = cpu_seconds(lambda: References.fitted(NETWORKS, X, y, number=MODELS), lambda: theirs(8), rounds=3)
+    yield at_most(f"{MODELS} small networks at a time over {MODELS} fits of scikit-learn", many / (8 * single), 0.25)
+    yield printed(f"seconds of processor time for {MODELS} references", many)
+    ours, own = cpu_seconds(lambda: References.fitted(NETWORK, X, y, number=8), lambda: theirs(8), rounds=3)
+    yield at_most("references by a scikit-learn network over its own fits", ours / own, 1.1)
+
+
+def peer_rows() -> Iterator[Row]:
+    """Targets of scikit-learn, attacked by shadow models of the toolbox and by references of ours."""
+    X, y = digits()
+    rng = np.random.default_rng(5)
+    halves = rng.random((2, len(y))) < 0.5
+    theirs = _peer("art", X, y, halves, 8)
+    if theirs is None:
+        yield missing("the Adversarial Robustness Toolbox on membership")
+        return
+    ours, seconds = [], 0.0
+    for place, inside in enumerate(halves):
+        target = clone(NETWORK).set_params(random_state=1000 + place).fit(X[inside], y[inside])
+        data = MembershipData.of(X[inside], y[inside], X[~inside], y[~inside])
+        data.__dict__["warnings"] = ()
+        start = time.process_time()
+        ours.append(RMIA(data, References.fitted(NETWORKS, X, y, number=8)).run(target).scores)
+        seconds += (time.process_time() - start) / len(halves)
+    found, other = together(ours), np.array(theirs["scores"])
+    peer = MembershipScores.of(other[halves], other[~halves])
+    for name, scores in (("ART with 8 shadow models", peer), ("RMIA with 8 references", found)):
+        rates = f"{scores.area:.3f}, {100 * scores.rate_at(0.01):.2f} %"
+        yield printed(f"digits, {name}, networks of scikit-learn: area, rate at 1 %", rates)
+    yield at_least("RMIA over ART: area", found.area / peer.area, 1)
+    yield at_least("RMIA over ART: rate at 1 %", found.rate_at(0.01) / max(peer.rate_at(0.01), 1e-4), 1)
+    claim = "RMIA over ART: processor time, references and shadow models with it"
+    yield at_most(claim, seconds / theirs["seconds"], 0.1)
+
+
+def _peer(name: str, X: np.ndarray, y: np.ndarray, halves: np.ndarray, models: int) -> Any:
+    """What a peer prints, or None where it is not installed."""
+    interpreter = os.environ.get(f"DISCREET_{name.upper()}", f".venv/bench-{name}/bin/python")
+    if not Path(interpreter).exists():
+        return None
+    script = Path(__file__).parent / "peers" / f"{name}_membership.py"
+    with tempfile.TemporaryDirectory() as place:
+        np.savez(path := Path(place) / "digits.npz", X=X, y=y, halves=halves)
+        done = subprocess.run([interpreter, script, path, str(models)], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def rows() -> Iterator[Row]:
+    """What was promised of membership."""
+    warnings.simplefilter("ignore")
+    X, y = digits()
+    yield from power_rows(References.fitted(NETWORKS, X, y, number=MODELS))
+    yield from time_rows()
+    yield from peer_rows()
+
+
+if __name__ == "__main__":
+    report("attacks_membership", list(rows()))

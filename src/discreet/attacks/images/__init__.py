@@ -1,0 +1,1 @@
+"""Pictures recognised though they were pixelated, blurred or scrambled."""

@@ -1,0 +1,1 @@
+"""Single records read from the parameters of mixtures, clusters and trees."""

@@ -1,0 +1,1 @@
+"""Models in files: what is opened, how, and what is refused."""

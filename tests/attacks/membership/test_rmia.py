@@ -1,0 +1,65 @@
+"""The robust attack: its formula, its strength with four references, and no false alarm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from discreet.attacks import RMIA, LiRA, ModelTarget, References, ThresholdAttack
+from discreet.core.errors import ParameterError
+from tests.attacks.membership.made import alarms, networks_and_target, records
+
+
+def test_scores_are_shares_of_the_population_as_the_paper_has_them() -> None:
+    """Four records, counted by hand: p(x | target) / p(x) against the same of every z, times gamma."""
+    data = records(100)
+    X, y = data.rows
+    rng = np.random.default_rng(0)
+    inside = np.tile([[True], [False]], (2, 200)) ^ (rng.random(200) < 0.5)
+    margins = rng.normal(0, 2, (4, 200)).astype(np.float32)
+    references = References(X, y, inside, margins, (None,) * 4)
+    own = rng.uniform(0.05, 0.95, 200)
+    target = ModelTarget.of(lambda rows: np.where((y == 1)[:, None], np.c_[1 - own, own], np.c_[own, 1 - own]))
+    chances = expit(margins)
+    for method, a, prior in (
+        ("online", 0.3, chances.mean(axis=0)),
+        ("offline", 0.3, 0.65 * np.where(inside, 0, chances).sum(axis=0) / 2 + 0.35),
+    ):
+        attack = RMIA(data, references, method, gamma=2.0, a=a, temperature=1.0)  # type: ignore[arg-type]
+        found = attack.scores(target, X, y)
+        ratios = own / prior
+        shares = (ratios[:, None] / ratios >= 2.0).mean(axis=1)
+        assert np.abs(found - shares).max() < 0.01
+        assert (np.argsort(found) == np.argsort(ratios)).all()
+
+
+def test_four_references_do_what_takes_others_many_more() -> None:
+    data, references, target = networks_and_target()
+    four = references.some(range(4))
+    for method, least in (("online", 0.06), ("offline", 0.03)):
+        scores = RMIA(data, four, method).run(target).scores  # type: ignore[arg-type]
+        threshold = ThresholdAttack(data).run(target).scores
+        assert scores is not None
+        assert threshold is not None
+        assert scores.area > threshold.area + least
+    few = LiRA(data, four).run(target).scores
+    robust = RMIA(data, four).run(target).scores
+    assert few is not None
+    assert robust is not None
+    assert robust.area > few.area
+
+
+def test_targets_without_information_raise_no_alarm() -> None:
+    assert alarms(RMIA) <= 6
+    assert alarms(lambda data, references: RMIA(data, references, "offline")) <= 6
+
+
+def test_settings_without_meaning_are_refused() -> None:
+    data, references, _ = networks_and_target()
+    for wrong in ({"method": "both"}, {"gamma": 0.0}, {"a": 1.5}, {"a": -0.1}, {"temperature": 0}):
+        with pytest.raises(ParameterError):
+            RMIA(data, references, **wrong)
+    with pytest.raises(ParameterError, match="in every reference model"):
+        RMIA(data, references.some([0]), "offline")
+    assert RMIA(data, references, "offline", a=0.0)

@@ -1,0 +1,88 @@
+"""Mistakes in attacks on membership: those that miss members, and those that raise false alarms."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+MUTANTS = [
+    *of(
+        "attacks/membership/threshold_attack",
+        ("scores[order] = self.scores(asked, X, y)", "scores[:] = self.scores(asked, X, y)"),
+        (
+            "order = np.random.default_rng(SEED).permutation(len(inside) + len(outside))",
+            "order = np.arange(len(inside) + len(outside))",
+        ),
+        ("rows=inside,", "rows=None,"),
+    ),
+    *of(
+        "attacks/membership/membership_data",
+        ("first.setdefault(key, row)", "first[key] = row"),
+        ("text + _label(label)", "text"),
+        ("float(label) if isinstance(label, int | float) else str(label)", "str(label)"),
+        ("others = len(self.records[1])", "others = len(self.others_X)"),
+        tests="attacks/membership/test_membership_data.py attacks/membership/test_threshold_attack.py",
+    ),
+    *of(
+        "attacks/membership/model_target",
+        ("MOST = 2**16", "MOST = 2**26"),
+        tests="attacks/membership/test_threshold_attack.py",
+    ),
+    *of(
+        "attacks/membership/label_only",
+        ("stays += target.right(X + scale * spread * rng.normal(size=X.shape), y)", "stays += target.right(X, y)"),
+    ),
+    *of(
+        "attacks/membership/references",
+        ("halves += [half[codes], ~half[codes]]", "halves += [half[codes], half[codes]]"),
+        ("kinds.setdefault(key, len(kinds))", "kinds.setdefault(len(kinds), len(kinds))"),
+        ("        _check_different(margins)\n", ""),
+        ("fit(X[inside[place]], y[inside[place]], ", "fit(X, y, "),
+        ("if absent:", "if absent > len(found):"),
+    ),
+    *of(
+        "attacks/membership/small_networks",
+        ("errors *= values.pop() > 0", "errors *= values.pop() >= 0"),
+        ("errors /= np.float32(rows.shape[-2])", "errors /= np.float32(rows.shape[-1])"),
+        ("own = [np.flatnonzero(mask) for mask in inside]", "own = [np.arange(len(mask)) for mask in inside]"),
+    ),
+    *of(
+        "attacks/membership/lira",
+        ("self._in.log_density(own, places) - self._out", "self._out.log_density(own, places) - self._in"),
+        ("- np.log(variances) / 2)", ")"),
+        ("(squares + shared * common) / (free + shared)", "squares / free"),
+        ("np.where(there, margins - means, 0.0)", "np.where(there, margins - means.mean(), 0.0)"),
+        ("there = seen & np.isfinite(margins)", "there = seen"),
+        ("margins, ~self.references.inside, self", "margins, self.references.inside | True, self"),
+    ),
+    *of(
+        "attacks/membership/rmia",
+        ("((1 + self.a) * without + 1 - self.a) / 2", "((1 - self.a) * without + 1 + self.a) / 2"),
+        ("np.searchsorted(population, ratios / self.gamma", "np.searchsorted(population, ratios * self.gamma"),
+        ("exceeded + ratios / (1 + ratios)", "exceeded + 0 * ratios"),
+        ("own / self._means[self.references.places(X, y)]", "own"),
+    ),
+    *of(
+        "attacks/membership/shadow_models",
+        ("self._classifier(answers[own], seen.ravel()[own])", "self._classifier(answers[own], ~seen.ravel()[own])"),
+        (">= FEWEST", ">= 0"),
+    ),
+    *of(
+        "attacks/membership/mixed_columns",
+        ("signs / np.sqrt(SINGLE)", "signs"),
+        ("(np.where(there, numbers, 0.0) - centre) / scale", "np.where(there, numbers, 0.0) - centre"),
+        ("if {*texts} & {*known} else None", ""),
+    ),
+    *of(
+        "attacks/membership/table_membership",
+        ("return -_nearest(released", "return _nearest(released"),
+        ("np.log(table) - np.log(", "np.log(table) - 0 * np.log("),
+        ("counts[which].astype(np.float64)", "np.ones_like(distances)"),
+    ),
+    *of(
+        "attacks/membership/published_means",
+        ("- np.abs(rows - means)", "+ np.abs(rows - means)"),
+        ("middle = np.where(self._binary, zeros,", "middle = np.where(self._binary, ones,"),
+        ("-linear * (means + there) / 2", "-linear * means"),
+        ("nearer.std(axis=1, ddof=1)", "nearer.std(axis=1)"),
+    ),
+]
