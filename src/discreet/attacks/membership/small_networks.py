@@ -16,7 +16,7 @@ from discreet.core.progress_bar import tracked
 
 ASKED = "SmallNetworks"
 DECAYS, TINY = (0.9, 0.999), 1e-8  # of Adam
-BYTES = 2**28  # of the networks that are trained at a time, with their gradients
+BYTES = 5 * 2**19  # of the networks that are trained at a time, with what a step computes: what a processor keeps near
 Floats = NDArray[np.float32]
 Layers = list[Floats]  # weights and offsets, in turn
 
@@ -108,8 +108,8 @@ class SmallNetworks:
         rows, (classes, labels) = _numbers(X), np.unique(np.asarray(y), return_inverse=True)
         rng = np.random.default_rng((int(self.random_state), random_state))
         sizes = (rows.shape[1], *map(int, self.hidden), len(classes))
-        each = 16 * sum((before + 1) * after for before, after in pairwise(sizes))
-        group = max(1, BYTES // each)
+        weights = sum((before + 1) * after for before, after in pairwise(sizes))
+        group = max(1, BYTES // (16 * weights + 8 * int(self.batch_size) * sum(sizes)))
         parts = [inside[start : start + group] for start in range(0, len(inside), group)]
         steps = iter(tracked(len(parts) * int(self.max_iter), "passes over the records"))
         trained: list[SmallNetwork] = []
