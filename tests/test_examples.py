@@ -133,6 +133,15 @@ def test_two_helpers_count_phones_of_which_some_lie(tmp_path: Path) -> None:
     assert "50 failed their proof" in run.printed
 
 
+def test_two_clinics_that_lie_are_named(here: Callable[[str], Shown]) -> None:
+    """Noise of 112 coins at most, for each of two counts: never off by more than 56."""
+    run = here("liars.py")
+    assert run.found["liars"] == ["cedar", "fir"]
+    assert "cedar" not in run.found["survivors"]
+    assert np.abs(np.subtract(run.found["counts"], run.found["truth"])).max() <= 56
+    assert "cedar lied: a number or a coin of its is no bit" in run.printed
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Java is not installed")
