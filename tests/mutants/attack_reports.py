@@ -77,7 +77,6 @@ MUTANTS = [
     ),
     *of(
         "query/models/weights",
-        ("start <= end <= len(body) and end - start", "end - start"),
         ("values = np.hstack([np.zeros_like(values), values])", "values = np.hstack([values, np.zeros_like(values)])"),
         ("if len(layers) > 1 and activation not in ACTIVATIONS:", "if False:"),
         ("or not _chained(layers)", ""),

@@ -78,6 +78,7 @@ def test_an_attack_exceeds_a_promise_only_beyond_its_interval() -> None:
     sure = AttackResult.of_scores("all", THREAT, scores, seconds=0.0, questions=0)
     assert sure.epsilon > 4
     assert Allowance(1.0).exceeded_by(sure)
+    assert Allowance(sure.epsilon - 0.01).exceeded_by(sure)
     assert not Allowance(sure.epsilon + 0.01).exceeded_by(sure)
     assert not Allowance(1.0).exceeded_by(AttackResult("bits", THREAT, "bits", 100, 100, 0.5, 0.0, 0))
     assert not Allowance(1.0, 0.5).exceeded_by(AttackResult.of_scores("few", THREAT, _even(), seconds=0.0, questions=0))

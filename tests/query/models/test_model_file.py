@@ -124,6 +124,24 @@ def test_weights_that_this_library_or_torch_released_are_read_and_nothing_else_i
         read_model(tmp_path / "m.pt", activation="relu")
 
 
+class _Touches:
+    """Makes a file when it is opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_a_file_of_torch_runs_nothing(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    torch.save({"weight": torch.zeros(2, 3), "more": _Touches(tmp_path / "ran")}, tmp_path / "m.pt")
+    with pytest.raises(ParameterError, match="no weights alone"):
+        read_model(tmp_path / "m.pt")
+    assert not (tmp_path / "ran").exists()
+
+
 class _Session:
     """Stands for onnxruntime, as the tests have none: one linear layer, answered in the forms that exporters write."""
 
