@@ -10,6 +10,7 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
+from discreet.fitting.task import Task
 from discreet.learners import (
     LinearRegression,
     LinearSVC,
@@ -77,6 +78,15 @@ def test_weights_of_private_data_are_a_column_for_both_relations() -> None:
         model = LinearRegression(target="target", epsilon=5.0).fit(data, sample_weight="trust")
         assert model.feature_names_in_.tolist() == ["x0", "x1"]
         assert model.coef_[0] == pytest.approx(2.0, abs=0.2)
+
+
+def test_the_sum_of_weights_is_secret_where_the_number_of_records_is_public() -> None:
+    records, schema = table(*two_lines(50))
+    data = PrivateData.of(records, schema, Budget(5.0, 1e-6), neighbors=Neighbors.REPLACE)
+    task = Task(data, ("x0", "x1"), "target", Budget(1.0), others=("trust",))
+    assert task.public_size == 50
+    assert task.weighted_by("trust").public_size is None
+    assert task.weighted_by("trust").columns == ("x0", "x1", "target")
 
 
 def test_a_retry_with_other_weights_is_refused() -> None:

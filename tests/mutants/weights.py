@@ -19,11 +19,6 @@ MUTANTS = [
         ),
     ),
     *of(
-        "fitting/private_estimator",
-        ("read = task.columns if task.weight is None else (*task.columns, task.weight)", "read = task.columns"),
-        tests="fitting/test_weighted_estimator.py",
-    ),
-    *of(
         "fitting/task",
         ("return self.data.public_size if self.weight is None else None", "return self.data.public_size"),
         tests="fitting/test_weighted_estimator.py",
