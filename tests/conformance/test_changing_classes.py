@@ -15,7 +15,7 @@ from discreet.core.ledger import Ledger
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Permit
 from tests.conformance.changing import Source, changing, directly, entrances, lets_others_in, made, sources
-from tests.conformance.walk import has_mirror, mirror, public_classes, rooms
+from tests.conformance.walk import public_classes, reasons, rooms
 
 OWN = ("part", "own turns")
 FREE = (BaseEstimator, BaseException, threading.local)
@@ -37,10 +37,7 @@ def reason_of(source: Source) -> str | None:
 
 def exempt(source: Source) -> str:
     """The reason of its test file why it neither is held nor says itself why not."""
-    if source.private or not has_mirror(source.kind):
-        return ""
-    reasons: dict[str, str] = getattr(mirror(source.kind), "UNHELD", {})
-    return reasons.get(source.name, "")
+    return "" if source.private else reasons(source.kind, "UNHELD").get(source.name, "")
 
 
 def keepers(name: str) -> list[Source]:

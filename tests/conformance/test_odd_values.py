@@ -43,7 +43,7 @@ from discreet.sequential.series.series_stream import SeriesStream
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
-from tests.conformance.walk import for_each, has_mirror, mirror, statistics, streams, trial
+from tests.conformance.walk import for_each, reasons, statistics, streams, trial
 from tests.sequential.trial import opened
 from tests.statistics.trial import asked, trial_of
 
@@ -484,8 +484,7 @@ def test_reports_of_vectors_take_odd_ones_for_missing_ones(kind: Any) -> None:
 
 def reason(found: Any) -> str:
     """Why the test file of something says that odd values are not handed over to it."""
-    reasons: dict[str, str] = getattr(mirror(found), "READ_ELSEWHERE", {}) if has_mirror(found) else {}
-    return reasons.get(found.__name__, "")
+    return reasons(found, "READ_ELSEWHERE").get(found.__name__, "")
 
 
 def test_everything_public_that_takes_records_is_tried() -> None:

@@ -41,7 +41,7 @@ from discreet.trust.curator import Curator
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame
-from tests.conformance.walk import for_each, has_mirror, mirror, public_classes, rooms, statistics
+from tests.conformance.walk import for_each, public_classes, reasons, rooms, statistics
 from tests.statistics.trial import trial_of
 
 HOSTILE = "a\x1b[2J\x07\r\nFORGED: epsilon 0, delta 0\x9b\u202e\u2028\x00"
@@ -192,8 +192,7 @@ def looked_at(kind: type[Any]) -> bool:
 
 def words_alone(kind: type[Any]) -> str:
     """Why the test file of a class says that its texts are words of the library."""
-    reasons: dict[str, str] = getattr(mirror(kind), "PLAIN", {}) if has_mirror(kind) else {}
-    return reasons.get(kind.__name__, "")
+    return reasons(kind, "PLAIN").get(kind.__name__, "")
 
 
 @for_each(own_forms())

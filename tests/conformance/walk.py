@@ -8,6 +8,7 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -125,6 +126,15 @@ def _mirror(kind: type[Any]) -> str:
 def has_mirror(kind: Any) -> bool:
     """Whether there is a test file that mirrors the file of a class or function."""
     return _mirror(kind) in sys.modules or importlib.util.find_spec(_mirror(kind)) is not None
+
+
+def reasons(kind: Any, name: str) -> dict[str, str]:
+    """The reasons that the test file of a class or function gives under a name; imported only where it has that."""
+    found = importlib.util.find_spec(_mirror(kind)) if has_mirror(kind) else None
+    if found is None or found.origin is None or name not in Path(found.origin).read_text():
+        return {}
+    given: dict[str, str] = getattr(mirror(kind), name, {})
+    return given
 
 
 def trial(kind: type[Any]) -> Any:
