@@ -79,7 +79,15 @@ def many(seed: int) -> Made:
     return Made(X.clip(-10, 10), (rng.random(13_000) < expit(score)).astype(int), (-10, 10))
 
 
-SETS: dict[str, Callable[[int], Made]] = {"waves": waves, "skewed": skewed, "marked": marked, "many": many}
+def few(seed: int) -> Made:
+    """200 records of five features; a line, a wave, and a target that is off the middle of its bounds."""
+    rng = np.random.default_rng(9000 + seed)
+    X = rng.uniform(-1, 1, (3200, 5))
+    y = X[:, 0] + np.sin(3 * X[:, 1]) + 0.3 * rng.normal(size=3200) + 1
+    return Made(X, np.clip(y, -5, 5), (-1, 1), (-5, 5))
+
+
+SETS: dict[str, Callable[[int], Made]] = {"few": few, "waves": waves, "skewed": skewed, "marked": marked, "many": many}
 TRIED: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "REACH": (anova_model, (0.7, 0.9, 1.1)),
     "ROUNDS": (anova_model, (4, 6, 8, 12)),
@@ -90,6 +98,10 @@ TRIED: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "INFLATED": (anova_posterior, (1.0, 2.0, 3.0)),
     "CAUTION": (anova_posterior, (0.25, 0.5, 1.0)),
     "SURE": (anova_posterior, (0.5, 1.0, 2.0)),
+    "MOST": (anova_posterior, (0.25, 0.5, 1.0)),
+    "START": (anova_regressor, (0.02, 0.04, 0.08)),
+    "ANYWHERE": (anova_regressor, (4.0, 16.0, 64.0)),
+    "DOUBT": (anova_regressor, (0.25, 0.5, 1.0)),
     "PRIOR": (anova_classifier, (2.0, 4.0, 8.0)),
     "INSIDE": (anova_regressor, (0.75, 0.85, 0.95)),
 }

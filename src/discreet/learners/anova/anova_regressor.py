@@ -30,9 +30,7 @@ PRIOR = {"squared": 1.5, "quantile": 1.5, "poisson": 1.0, "gamma": 1.0}  # varia
 INSIDE = {"squared": 0.85, "quantile": 0.4, "poisson": 0.95, "gamma": 0.95}  # share of residuals of at most a size
 SQUARE = {"squared": 0.5, "poisson": 0.25, "gamma": 0.25}  # mean square of shrunk residuals, in squares of that size
 NEAR = 0.6  # the share of residuals by whose size that of the share INSIDE is computed at first, as if they were normal
-ANYWHERE = (
-    16.0  # the share of records that are taken to be anywhere between the bounds, in squares of the noise on a share
-)
+ANYWHERE = 16.0  # the share of records that may be anywhere between the bounds, in squares of the noise on a share
 DOUBT = 0.5  # of these, by which more may be near the center: a unit that is too small does less harm
 SIZES = 3  # rounds, from the second on, before which the sizes of residuals are asked
 FASTEST = 4.0  # by which a size falls at once
