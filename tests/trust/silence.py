@@ -1,6 +1,6 @@
 """Noise that is zero: a switch for tests, which the package itself does not have.
 
-All additive noise, whole or shared, is drawn in three places, and zeros are put there. A report on the sphere is no sum
+All additive noise, whole or shared, is drawn in four places, and zeros are put there. A report on the sphere is no sum
 of a contribution and noise, so it cannot be silenced.
 """
 
@@ -14,6 +14,7 @@ import pytest
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Steps
+from discreet.mechanisms.additive import binomial
 from discreet.mechanisms.vectors import spherical_laplace
 from discreet.noise.polya import _Walks
 from discreet.noise.rejection_table import RejectionTable
@@ -25,6 +26,7 @@ def silence() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RejectionTable, "fill", lambda strips, bits, out: _zero(out))
         patch.setattr(_Walks, "fill", lambda walks, out: _zero(out))
+        patch.setattr(binomial, "coin_sums", lambda bits, size, coins: np.zeros(size, dtype=np.int64))
         patch.setattr(spherical_laplace, "radial_exponential", _no_vectors)
         yield
 

@@ -47,8 +47,6 @@ class NoiseContext:
         Whether nothing but epsilon is ever paid.
     local : bool
         Whether every person reports by itself.
-    coins : bool
-        Whether noise is made of coins that parties toss together.
     """
 
     size: int
@@ -56,7 +54,6 @@ class NoiseContext:
     delta: float
     pure: bool
     local: bool
-    coins: bool = False
 
 
 class Share(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -119,9 +120,13 @@ class PrivateEstimator(BaseEstimator, ABC):
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
         """Ask what was planned, and give the fitted attributes by name."""
 
-    def answered(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        """Learn by a permit that was paid for."""
-        return self.learn(task, plan, permit)
+    def learning(self, plan: Any) -> Callable[[Task, Any, Permit], Artefact]:
+        """What learns by this plan: `learn`, or what it would call."""
+        return self.learn
+
+    def asked_of(self, permit: Permit, task: Task) -> Permit:
+        """What questions are asked of, once the permit was paid for."""
+        return permit
 
     def fit(self, X: Any, y: Any = None, *, key: str | None = None) -> Self:
         """Learn.
@@ -149,7 +154,7 @@ class PrivateEstimator(BaseEstimator, ABC):
         with task.data.permit(plan.event, self.purpose, key=key) as permit:
             read = task.columns if task.weight is None else (*task.columns, task.weight)
             about = (type(self).__name__, self.get_params(), read)
-            fitted = permit.artefact(partial(self.answered, task, plan, permit), about)
+            fitted = permit.artefact(partial(self.learning(plan), task, plan, self.asked_of(permit, task)), about)
         self.adopt(task, fitted)
         self.event_, self.receipt_ = plan.event, permit.receipt
         return self

@@ -13,7 +13,6 @@ from discreet.fitting.task import Task
 from discreet.questions.question import BoundedSum
 from discreet.questions.weighted import weighted
 from discreet.trust.permit import Permit
-from discreet.trust.stored import Artefact
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,5 @@ class WeightedEstimator(PrivateEstimator):
         self.check_all()
         return super().fit(self._task(X, y, Budget(self.epsilon, self.delta), sample_weight), key=key)
 
-    def answered(self, task: Task, plan: Any, permit: Permit) -> Artefact:
-        if task.weight is None:
-            return super().answered(task, plan, permit)
-        return self.learn(task, plan, cast(Permit, WeightedPermit(permit, task)))
+    def asked_of(self, permit: Permit, task: Task) -> Permit:
+        return permit if task.weight is None else cast(Permit, WeightedPermit(permit, task))

@@ -35,9 +35,10 @@ def noises() -> tuple[Any, ...]:
 
 
 @cache
-def templates() -> tuple[Any, ...]:
-    """One of each, as it is by default; without those that suit nowhere, since they say no more than `Additive`."""
-    return tuple(kind() for kind in noises() if kind.suits.__func__ is not vars(Additive)["suits"].__func__)
+def templates(tossed: bool) -> tuple[Any, ...]:
+    """One of each that is made of coins, or is not, as it is by default; without those that suit nowhere."""
+    found = [kind for kind in noises() if kind.suits.__func__ is not vars(Additive)["suits"].__func__]
+    return tuple(kind() for kind in found if getattr(kind, "tossed", False) is tossed)
 
 
 def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, times: int = 1) -> Spread:
@@ -52,10 +53,10 @@ def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, ti
         budget.delta,
         pure(data, budget),
         data.local,
-        data.coins,
     )
-    data.check_counted(question)
-    fitting = [calibrate(noise, budget, times) for noise in templates() if noise.suits(asked)]
+    if data.coins:
+        data.check_counted(question)
+    fitting = [calibrate(noise, budget, times) for noise in templates(data.coins) if noise.suits(asked)]
     if len(fitting) == 1:  # the trust model says whether it keeps the promise, when it is asked for a permit
         return spread(data, question, fitting[0])
     kept = [noise for noise in fitting if data.keeps(noise.event)]

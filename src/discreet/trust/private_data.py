@@ -52,6 +52,8 @@ class PrivateData(Holder):
     def __init__(self, trust: TrustModel, ledger: Ledger) -> None:
         self._trust, self.ledger = trust, ledger
         self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
+        self.coins: bool = getattr(trust, "coins", False)
+        """Whether noise is made of coins that several parties toss together."""
         if self.unit.kind in ("attribute", "position"):
             obstacle = f"its questions are about whole records, and its unit is a single {self.unit.kind}"
             remedy = "Give another unit, or use a SensitiveAttribute of deep, or a MovingTable of trust."
@@ -194,11 +196,6 @@ class PrivateData(Holder):
     def local(self) -> bool:
         """Whether every person reports by itself."""
         return self._trust.local
-
-    @property
-    def coins(self) -> bool:
-        """Whether noise is made of coins that several parties toss together."""
-        return getattr(self._trust, "coins", False)
 
     def reports_of(self, noise: Noise) -> float:
         """The variance of this noise in units of a curator's, where parties cannot share it evenly."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -121,6 +122,9 @@ class LogisticRegression(LinearClassifier):
         if isinstance(plan, RiskPlan):
             return {**self._minimizer().learn(task, plan, permit), "n_iter_": 0, "residual_": math.sqrt(2)}
         return super().learn(task, plan, permit)
+
+    def learning(self, plan: Any) -> Callable[[Task, Any, Permit], Artefact]:
+        return self.learn if isinstance(plan, RiskPlan) else super().learn
 
     def _perturbs(self, task: Task) -> bool:
         """Whether a perturbed minimiser is the better one.

@@ -43,6 +43,7 @@ class Additive(CheckedParameters, ABC):
     deviation: ClassVar[float]  # of noise of scale one
     step: ClassVar[float] = 2.0**20  # how far the worst neighbors are apart, in grid steps
     law: ClassVar[ErrorLaw] = UnknownError()
+    tossed: ClassVar[bool] = False  # whether it is made of coins, and chosen only where parties toss them together
     refines: ClassVar[bool] = False  # whether what people report is put on a fine grid first
 
     def __init_subclass__(cls, **more: Any) -> None:

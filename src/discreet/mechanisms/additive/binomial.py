@@ -64,6 +64,7 @@ class Binomial(Additive):
     law: ClassVar[ErrorLaw] = BinomialError()
     deviation: ClassVar[float] = 1.0
     step: ClassVar[float] = 1.0
+    tossed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,8 +104,8 @@ class Binomial(Additive):
 
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
-        """Where noise is made of coins that nobody knows all of."""
-        return asked.coins
+        """For counts."""
+        return asked.whole
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
         """The standard deviation of the noise on each coordinate; steps are whole numbers where no grid is given.

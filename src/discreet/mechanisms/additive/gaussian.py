@@ -67,7 +67,7 @@ class Gaussian(Additive):
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
         """Where delta may be paid."""
-        return asked.delta > 0 and not asked.coins
+        return asked.delta > 0
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Laplace(Additive):
 
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
-        return not asked.coins
+        return True
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class DiscreteLaplace(Additive):
     @classmethod
     def suits(cls, asked: NoiseContext) -> bool:
         """For whole numbers, where losses just add up: its loss is always the worst of its epsilon."""
-        return asked.whole and asked.pure and not asked.coins
+        return asked.whole and asked.pure
 
 
 @dataclass(frozen=True)
