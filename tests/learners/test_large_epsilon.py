@@ -20,7 +20,7 @@ def compared(kind: type[Any], name: str) -> Compared:
     first = made(name).scores(kind)
     if first.close:
         return first
-    fits = [first, *(made(name).scores(kind, seed) for seed in (1, 2))]
+    fits = [first, *(made(name).scores(kind) for _ in range(2))]
     return Compared(*(float(np.mean([getattr(one, score) for one in fits])) for score in ("ours", "exact")))
 
 
@@ -28,7 +28,8 @@ def compared(kind: type[Any], name: str) -> Compared:
 def test_at_a_large_epsilon_it_is_within_a_hundredth_of_its_twin(kind: type[Any]) -> None:
     """On made-up sets, with its defaults; the others are so many that chance moves a score by 0.003.
 
-    Who is behind once is fitted twice more, and the means are compared: forests vary by 0.001 from fit to fit.
+    Who is behind once is fitted twice more, with fresh noise, and the means are compared: forests vary by 0.001. (With
+    other public trees they may be behind by 0.012.)
     """
     found = {name: compared(kind, name) for name in sets_of(kind)}
     behind = {name: both for name, both in found.items() if not both.close}
