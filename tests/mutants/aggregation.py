@@ -71,6 +71,7 @@ MUTANTS = [
     ),
     *of(
         "trust/aggregation/aggregated",
+        ("return is_shared(event)", "return True"),
         ("return float(self.aggregators)", "return 1.0"),
         ("if self.units < self.least:", "if False:"),
         tests="trust/aggregation",

@@ -18,6 +18,8 @@ from discreet.core.grid import Steps
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.crypto.errors import TooFewReports
 from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.mechanisms.additive.binomial import Binomial
+from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import DiscreteLaplace, Laplace
 from discreet.noise.deterministic import DeterministicBits
@@ -181,3 +183,14 @@ def test_odd_ways_to_make_one_are_refused() -> None:
     for how in ({"aggregators": 1}, {"aggregators": 6}, {"least": 0}, {"accounts": [MemoryLedger(Budget(1.0))]}):
         with pytest.raises(ParameterError):
             asked(**how)
+
+
+def test_a_tabulated_loss_that_no_aggregator_can_make_is_refused_before_any_charge() -> None:
+    """Binomial noise has such a loss too, and can be shared; bounded noise cannot."""
+    trust = Aggregated(Matrix(np.full((200, 1), 0.5), Schema.numeric(0.0, 1.0, 1)))
+    assert trust.keeps(Binomial().event)
+    assert not trust.keeps(BoundedNoise(3.0).event)
+    data = PrivateData(trust, MemoryLedger(Budget(9.0, 0.1)))
+    with pytest.raises(NotPermitted, match="cannot keep the promise"):
+        data.permit(BoundedNoise(3.0).event, "bounded")
+    assert len(data.ledger.entries()) == 0

@@ -18,7 +18,7 @@ from discreet.crypto.errors import UNOPENED, TooFewReports
 from discreet.crypto.prio3.expansion import SEED
 from discreet.crypto.prio3.prio3 import MOST_SHARES
 from discreet.crypto.prio3.shares import random_bytes
-from discreet.mechanisms.additive.share_of import kinds
+from discreet.mechanisms.additive.share_of import is_shared
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.trust.aggregation.aggregation_task import NEIGHBORS, AggregationTask
@@ -128,7 +128,7 @@ class Aggregated(Held):
 
     def keeps(self, event: Event) -> bool:
         """The promises of noise that aggregators can add."""
-        return type(event) in kinds()
+        return is_shared(event)
 
     @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
