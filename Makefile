@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
+# Byte code is made of what is imported, when it is imported: that is a quarter of what is installed.
+PIP_FLAGS := --quiet --no-compile --disable-pip-version-check -c constraints.txt
 
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,8 +24,9 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 start: $(VENV)/.start
 	$(BIN)/discreet report --sample --out build/report.html
 
-# One thread each: two workers, and the programs that tests start, share the processors already.
-test tested soak mutants power: export OMP_NUM_THREADS = 1
+# One thread each: two workers, and the programs that tests start, share the processors already. Threads of what the manual
+# draws would wait for one another, and waiting is work.
+test tested soak mutants power docs: export OMP_NUM_THREADS = 1
 
 # The checkers of types and imports have one process each: beside the tests, no processor waits for them.
 # ROOM=sequential, or a room inside it (ROOM=learners/linear), runs the tests of that room alone, its examples, and what

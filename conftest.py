@@ -20,6 +20,8 @@ from discreet.core.held import this_process
 from discreet.ledger import book_ledger
 from discreet.noise.system_bits import KeyStream, SystemBits, system_bits
 
+SHARED = {"postgres"}  # fixtures of several files that take long to set up
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fresh", action="store_true", help="draw fresh noise, as releases do, and twice the cases")
@@ -40,16 +42,30 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Power(), Power.name)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the trials of what lives in other rooms than the one that was asked for."""
-    kept = [item for item in items if narrow.concerned(item)]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    """Leave out the trials of what lives in other rooms than the one that was asked for.
+
+    The others of a file go to one worker, and so do all that need one server: what they share is made once.
+    """
+    concerned = [narrow.concerned(item) for item in items]
+    config.hook.pytest_deselected(items=[item for item, kept in zip(items, concerned, strict=True) if not kept])
+    items[:] = [item for item, kept in zip(items, concerned, strict=True) if kept]
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            shared = SHARED.intersection(getattr(item, "fixturenames", ()))
+            item.add_marker(pytest.mark.xdist_group(min(shared, default=item.location[0])))
+
+
+def pytest_collection() -> None:
+    """What is imported and collected stays: the garbage collector need not walk it again and again."""
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: the garbage collector need not walk it again and again."""
+    """Nor afterwards."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:
@@ -79,4 +95,4 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     book_ledger.fresh_key = replayed_keys(key)  # public choices, such as those of a first center, follow from keys
     np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
+        sys.modules["torch"].default_generator.manual_seed(0)  # that of the processor: the others are not here

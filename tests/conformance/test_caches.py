@@ -17,6 +17,7 @@ from tests.conformance.audits import releasing
 from tests.conformance.changing import Method, Source, changing, sources
 from tests.conformance.walk import mechanisms, modules, rooms, trial
 
+pytestmark = pytest.mark.xdist_group("sources")  # which are read once
 CACHED = type(functools.lru_cache(lambda: None))
 Looked = set[tuple[str, Any]]
 

@@ -7,6 +7,7 @@ import inspect
 import threading
 from typing import Any, get_args
 
+import pytest
 from sklearn.base import BaseEstimator
 
 from discreet.core.bits import Bits
@@ -17,6 +18,7 @@ from discreet.trust.permit import Permit
 from tests.conformance.changing import Source, changing, directly, entrances, lets_others_in, made, sources
 from tests.conformance.walk import public_classes, reasons, rooms
 
+pytestmark = pytest.mark.xdist_group("sources")  # which are read once
 OWN = ("part", "own turns")
 FREE = (BaseEstimator, BaseException, threading.local)
 """Estimators are fitted anew, and what they release is public; errors are told; the last has one state each thread."""

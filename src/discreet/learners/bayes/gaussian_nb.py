@@ -16,7 +16,7 @@ from discreet.core.grid import Array
 from discreet.core.mechanism import Noise
 from discreet.fitting.task import Task
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of
-from discreet.learners.bayes.shrunk_moments import BoxLaw, NoisyMoments
+from discreet.learners.bayes.shrunk_moments import NoisyMoments, law_of
 from discreet.questions.columns.box import GUESS
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.class_moments import class_moments_of, record_lengths_of
@@ -252,7 +252,7 @@ class GaussianNB(NaiveBayes):
         z = np.where(known, z, 0.0)
         length = np.sqrt(np.square(z).sum(axis=1, keepdims=True))
         z *= np.minimum(1.0, self.radius_ / np.maximum(length, 1e-12))
-        law = BoxLaw.of((self.theta_ - self.middle_) / self.half_, self.var_ / self.half_**2)
+        law = law_of((self.theta_ - self.middle_) / self.half_, self.var_ / self.half_**2)
         joint = z @ law.slope.T + np.square(z) @ law.curve.T - known @ law.log_total.T
         return np.asarray(np.log(self.class_prior_) + joint)
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.special import log_ndtr, logsumexp
 from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
@@ -100,7 +99,8 @@ def partial_shrinkage(apart: Array, noise: Array) -> Array:
     array([0.346, 0.346, 0.346, 0.346])
     """
     tau, stddev = _variance(apart, noise)
-    tau += stddev * math.exp(norm.logpdf(tau / stddev) - norm.logcdf(tau / stddev))
+    at = tau / stddev
+    tau += stddev * math.exp(-(at**2) / 2 - log_ndtr(at)) / math.sqrt(2 * math.pi)
     return tau / (tau + noise + TINY)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -103,6 +104,19 @@ class BoxLaw:
     def log_density(self, z: Array) -> Array:
         """The logarithm of P(z), law by law."""
         return np.asarray(self.slope * z + self.curve * z**2 - self.log_total)
+
+
+def law_of(mean: Array, variance: Array) -> BoxLaw:
+    """The law with released means and variances; found once for a model that predicts again and again."""
+    return _law_of(mean.tobytes(), variance.tobytes(), mean.shape)
+
+
+@functools.lru_cache(16)
+def _law_of(mean: bytes, variance: bytes, shape: tuple[int, ...]) -> BoxLaw:
+    law = BoxLaw.of(*(np.frombuffer(one).reshape(shape) for one in (mean, variance)))
+    for part in (law.slope, law.curve, law.log_total):
+        part.setflags(write=False)
+    return law
 
 
 def _exponents(at: Array) -> Array:

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
-from scipy.stats import binom
 
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
@@ -123,6 +122,8 @@ class BinomialError(NormalError):
         sizes = _sizes(weights)
         if len(sizes) != 1:
             return super().half_width(stddev, weights, confidence)
+        from scipy.stats import binom  # loading it takes longer than all else that a party needs
+
         coins = self._coins(stddev)
         return float(binom.ppf(0.5 + confidence / 2, coins, 0.5) - coins // 2) * float(sizes[0])
 
