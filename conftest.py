@@ -9,6 +9,7 @@ import random
 import secrets
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,8 +20,6 @@ from tests.power import Power
 from discreet.core.held import this_process
 from discreet.ledger import book_ledger
 from discreet.noise.system_bits import KeyStream, SystemBits, system_bits
-
-SHARED = {"postgres"}  # fixtures of several files that take long to set up
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,19 +41,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Power(), Power.name)
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the trials of what lives in other rooms than the one that was asked for.
-
-    The others of a file go to one worker, and so do all that need one server: what they share is made once.
-    """
+    """Leave out the trials of what lives in other rooms than the one that was asked for."""
     concerned = [narrow.concerned(item) for item in items]
     config.hook.pytest_deselected(items=[item for item, kept in zip(items, concerned, strict=True) if not kept])
     items[:] = [item for item, kept in zip(items, concerned, strict=True) if kept]
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            shared = SHARED.intersection(getattr(item, "fixturenames", ()))
-            item.add_marker(pytest.mark.xdist_group(min(shared, default=item.location[0])))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """What the tests of a file share is made in one worker."""
+    from tests.workers import ByGroup  # for `pytest -n` alone
+
+    return ByGroup(config, log)
 
 
 def pytest_collection() -> None:

@@ -32,9 +32,8 @@ from tests.conformance.walk import for_each, learners, trial
 from tests.learners.trial import LearnerTrial
 
 FOUND = learners()
-KINDS = [pytest.param(kind, id=kind.__name__, marks=pytest.mark.xdist_group(kind.__name__)) for kind in FOUND]
 every = for_each(FOUND)
-each = pytest.mark.parametrize("kind", KINDS)  # in groups: the tests of one learner share its fits
+each = pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)  # the tests of one share its fits
 ODD = {"nan": (np.nan,), "huge": (1e308,), "infinite": (-np.inf,)}
 VALUES = ODD | {"nobody": (), "mixed": (np.nan, 1e308, -np.inf)}
 SHAPES = {"curator": ("single", "nobody", *ODD), "local": ("single", "nobody", "mixed"), "secure": ("mixed",)}

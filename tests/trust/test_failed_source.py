@@ -32,6 +32,7 @@ from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import postgres_table
 from discreet.trust.sources.shielded import withheld
 
+pytestmark = pytest.mark.xdist_group("postgres")
 SCHEMA = Schema({"x": Number(0, 10)})
 COUNT = count_of(SCHEMA, "x")
 NOISE = Laplace(2.0)

@@ -30,6 +30,7 @@ from discreet.trust.sources.spark import SparkFrame
 from tests.trust.sources.tables import SCHEMA, UNITS, Driver, sums, table
 from tests.trust.sources.trial import SourceTrial
 
+pytestmark = pytest.mark.xdist_group("postgres")
 TRIAL = SourceTrial(lambda table, schema, folder: Query(Driver(table), "SELECT * FROM visits", schema))
 TOWN = Schema({"town": Text()})
 TOTAL = BoundedSum(lambda records: records, Bound("l1", 100.0), ("x",))
@@ -146,7 +147,8 @@ def test_a_connection_without_arrow_is_refused() -> None:
 
 
 def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
+    for name in ("adbc_driver_postgresql", "adbc_driver_postgresql.dbapi"):  # whoever has loaded it before
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=r"discreet\[postgres\]"):
         postgres_table("postgresql://nowhere/none", "visits", SCHEMA)
 

@@ -66,9 +66,7 @@ class Tree:
     def weighted(cls, fanout: int, cells: int, norm: Norm) -> Tree:
         """The tree whose weights are best for the sums from the left."""
         depth = math.ceil(math.log(cells, fanout) - 1e-9)
-        even = cls.even(fanout, depth, norm)
-        steps = steps_of(even.weighting.optimal_weights(even.importance(cells)))
-        return cls(fanout, depth, steps, Grid(-FINENESS), norm)
+        return cls(fanout, depth, _best_steps(fanout, depth, cells, norm), Grid(-FINENESS), norm)
 
     @property
     def leaves(self) -> int:
@@ -154,6 +152,13 @@ class Tree:
     def _centered(self, nodes: Array) -> Array:
         siblings = self._siblings(nodes)
         return (siblings - siblings.mean(axis=-1, keepdims=True)).reshape(nodes.shape)
+
+
+@lru_cache(maxsize=1024)
+def _best_steps(fanout: int, depth: int, cells: int, norm: Norm) -> tuple[int, ...]:
+    """The weights that are best for the sums from the left; every party that is asked builds the same tree."""
+    even = Tree.even(fanout, depth, norm)
+    return steps_of(even.weighting.optimal_weights(even.importance(cells)))
 
 
 @lru_cache(maxsize=64)
