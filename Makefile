@@ -18,7 +18,7 @@ $(VENV)/.start: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev,docs]'
 	@touch $@ $(VENV)/.start
 
 start: $(VENV)/.start
@@ -74,7 +74,7 @@ walk: $(VENV)/.dev
 # What notebooks show, in a browser that is unpacked here the first time, from CHROMIUM= the archive that
 # `npm pack @sparticuz/chromium@153.0.0` writes (60 MB). KEEP=--keep keeps the pictures as they look now.
 $(VENV)/.look: pyproject.toml constraints.txt tests/look/browser.py | $(BIN)/python
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[look]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[look,docs]'
 	$(BIN)/python -m tests.look.browser $(CHROMIUM)
 	@touch $@ $(VENV)/.dev $(VENV)/.start
 
@@ -173,11 +173,6 @@ attack-table: $(VENV)/.dev
 
 bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties
 
-# The manual draws and lists what every room offers: an environment of its own shows that the extra `docs` is enough.
-$(VENV)/docs/.ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(PYTHON) -m venv $(VENV)/docs
-	$(VENV)/docs/bin/python -m pip install $(PIP_FLAGS) -e '.[docs]'
-	@touch $@
-
-docs: $(VENV)/docs/.ready
-	$(VENV)/docs/bin/mkdocs build --strict
+# The manual draws and lists what every room offers, with nothing but the extra `docs`.
+docs: $(VENV)/.dev
+	$(BIN)/python docs/alone.py docs mkdocs build --strict

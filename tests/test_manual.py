@@ -74,6 +74,16 @@ def test_search_works_in_pages_that_were_opened_from_a_folder() -> None:
     assert "http" not in settings + (DOCS / "assets" / "iframe-worker.js").read_text(encoding="utf-8")
 
 
+def test_the_manual_is_built_with_its_extra_alone() -> None:
+    made = run("alone.py")
+    foreign = made["foreign"]("docs")
+    assert {"pytest", "hypothesis", "pyspark", "mypy"} <= foreign
+    assert not foreign & {"discreet", "numpy", "sklearn", "torch", "matplotlib", "polars", "mkdocs"}
+    with pytest.raises(ModuleNotFoundError, match="not by the extra"):
+        made["Refusing"]({"pyspark"}).find_spec("pyspark.sql")
+    assert made["Refusing"]({"pyspark"}).find_spec("numpy") is None
+
+
 def test_public_names_are_linked_and_code_is_left_alone() -> None:
     linked = run("links.py")["linked"]
     assert linked("`discreet.mean(x, epsilon=1)`", "users.md") == "[`discreet.mean(x, epsilon=1)`][discreet.mean]"
