@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-from discreet.learners.bayes.shrunk_moments import AWAY, LEAST, NARROW, VALUES, BoxLaw, NoisyMoments, flattest
+from discreet.learners.bayes.shrunk_moments import AWAY, LEAST, NARROW, VALUES, BoxLaw, NoisyMoments, flattest, law_of
 
 N = np.array([[400.0], [1600.0]])
 MEAN = np.array([[-0.5, 0.1, -0.9, 0.2], [0.3, 0.2, -0.4, 0.2]])
@@ -84,3 +84,12 @@ def test_noise_alone_makes_no_hump_at_both_ends() -> None:
     calm = moments(10.0).shrunk()
     assert np.all(calm.variance[:, :2] <= flattest(calm.mean)[:, :2] + 1e-9)
     assert np.all(calm.variance[:, 2] > flattest(calm.mean)[:, 2])
+
+
+def test_a_law_is_found_once_and_follows_what_was_released() -> None:
+    mean, variance = np.array([[0.1, -0.4]]), np.array([[0.05, 0.3]])
+    law = law_of(mean, variance)
+    assert law_of(mean.copy(), variance.copy()) is law
+    np.testing.assert_array_equal(law.slope, BoxLaw.of(mean, variance).slope)
+    assert (law_of(mean + 0.1, variance).slope != law.slope).all()
+    assert not any(part.flags.writeable for part in (law.slope, law.curve, law.log_total))
