@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.answer import AnyAnswer
-from discreet.core.errors import ParameterError
+from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.grid import Array
 from discreet.questions.filtered import DerivedView
 from discreet.questions.named import question_of
@@ -19,12 +19,14 @@ from discreet.questions.transformation import (
     ASKED,
     ColumnTerm,
     Computed,
+    Expressed,
     Filled,
     KeptColumn,
     MissingMark,
     Transformation,
     sources,
 )
+from discreet.schema.expression_text import expression_of
 from discreet.schema.schema import Category, Number, Schema
 
 
@@ -40,7 +42,8 @@ def transformed(question: Question, by: Transformation) -> Question:
 
 
 def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
-    rows, total = by.rows(question.columns), question.total
+    rows, total, tally = by.rows(question.columns), question.total, question.tally
+    first = by.formulas(question.columns)
     return dataclasses.replace(
         question,
         of=lambda records: question.of(rows(records)),
@@ -48,12 +51,14 @@ def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
         total=None if total is None else lambda records: total(rows(records)),
         raw=False,
         recipe=None,
-        tally=None,
+        tally=None if tally is None or first is None else dataclasses.replace(tally, before=(*first, *tally.before)),
     )
 
 
 def _recipe_after(asked: Recipe, by: Transformation) -> BoundedSum:
     """The same as a recipe, which others can build too."""
+    if any(isinstance(one, Expressed) for one in by.outputs):
+        return _recipe_after_deriving(asked, by)
     if any(isinstance(one, Filled | MissingMark) for one in by.outputs):
         return _recipe_after_filling(asked, by)
     places = {source: place for place, source in enumerate(sources(by.before))}
@@ -149,6 +154,85 @@ def filled_of(
     outputs = [Filled(name, by[name]) if name in by else KeptColumn(name) for name in kept]
     every = Transformation(schema, (*outputs, *map(MissingMark, marks, marked)))
     return _sum_after(question_of(Recipe.read(inner), every.after), every)
+
+
+def derivation(schema: Schema, texts: Mapping[str, str], bounds: Mapping[str, tuple[float, float]]) -> Transformation:
+    """All columns of a schema, and new ones that expressions compute from them.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Of the records.
+    texts : mapping of str to str
+        Public. The expressions of the new columns, by their names; see `expression_of`.
+    bounds : mapping of str to (float, float)
+        Public. Of new columns for which those that follow from the schema are too wide; numbers are moved inside them.
+
+    Examples
+    --------
+    >>> schema = Schema({"stay": Number(0, 60)})
+    >>> derivation(schema, {"hours": "stay * 24"}, {}).after.columns["hours"]
+    Number(lower=0.0, upper=1440.0)
+    """
+    for name in bounds:
+        if name not in texts:
+            raise ParameterError(
+                "derive", f"there are bounds for {name!r:.60}, which is not computed", "Leave them out."
+            )
+    outputs = [KeptColumn(name) for name in schema.columns]
+    return Transformation(schema, (*outputs, *(_expressed(schema, name, texts[name], bounds) for name in texts)))
+
+
+def _expressed(schema: Schema, name: str, text: str, bounds: Mapping[str, tuple[float, float]]) -> Expressed:
+    expression = expression_of(text, schema)
+    span = expression.span
+    number = Number(*bounds[name]) if name in bounds else _number(name, span.lower, span.upper)
+    try:
+        number.check_scale(name)
+    except SchemaError as why:
+        remedy = f'Give bounds={{"{name}": (lower, upper)}}: numbers outside are moved inside them.'
+        raise ParameterError(f"derive {name}", why.obstacle, remedy) from why
+    return Expressed(name, expression, number)
+
+
+def _number(name: str, lower: float, upper: float) -> Number:
+    if lower == upper:
+        raise ParameterError(f"derive {name}", f"it is {lower:g} for every record", "Compute something that varies.")
+    return Number(lower, upper)
+
+
+def _recipe_after_deriving(asked: Recipe, by: Transformation) -> BoundedSum:
+    new = [one for one in by.outputs if isinstance(one, Expressed)]
+    if len(new) + len(by.before.columns) != len(by.outputs):
+        raise ParameterError(ASKED, "it computes some columns and changes others", "Do one after the other.")
+    names, texts = tuple(one.name for one in new), tuple(str(one.expression) for one in new)
+    ends = tuple((float(one.number.lower), float(one.number.upper)) for one in new)
+    return derived_of(by.before, names, texts, ends, asked.written())
+
+
+@recipe("derived")
+def derived_of(
+    schema: Schema, names: tuple[str, ...], texts: tuple[str, ...], ends: tuple[tuple[float, ...], ...], inner: str
+) -> BoundedSum:
+    """The sum that a recipe makes of the records with columns that expressions compute.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Of the records as they are.
+    names, texts : tuple of str
+        Public. The new columns, and their expressions.
+    ends : tuple of tuples of two float
+        Public. Their bounds; numbers outside are moved inside.
+    inner : str
+        Public. A recipe of this library, about the schema with the new columns, as it is written.
+    """
+    if not len(names) == len(texts) == len(ends) == len(set(names)) or not all(len(one) == 2 for one in ends):
+        obstacle = f"there are {len(names)} names, {len(texts)} expressions and {len(ends)} bounds"
+        raise ParameterError(ASKED, obstacle, "Give one of each, with two bounds, for each new column.")
+    bounds = {name: (one[0], one[1]) for name, one in zip(names, ends, strict=True)}
+    by = derivation(schema, dict(zip(names, texts, strict=True)), bounds)
+    return _sum_after(question_of(Recipe.read(inner), by.after), by)
 
 
 @dataclass(frozen=True)
