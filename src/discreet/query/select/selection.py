@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -159,7 +159,7 @@ class Selection:
         declaration = declaration_of(one.question.function)
         options = declaration.bound((self.data,), {**one.question.options, "confidence": self.confidence})
         own = {name: options[name] for name in declaration.own}
-        if declaration.no_by is not None or declaration.gives != Estimate:
+        if declaration.no_by is not None or Estimate not in (declaration.gives, *get_args(declaration.gives)):
             remedy = f"Ask for it by itself: discreet.{declaration.name}(...)."
             raise NotPermitted(ASKED, f"{declaration.title} is no single number of every group", remedy)
         if declaration.subject:
