@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,9 @@ from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, releases
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.trust_model import Promise, TrustModel, check_ready
+
+FRONT_ENDS = {"sql": "discreet.query.select.sql", "group_by": "discreet.query.select.frame"}
+"""Functions of rooms above that can be called as methods, too: `data.sql(...)` is `discreet.sql(data, ...)`."""
 
 
 class PrivateData(Holder):
@@ -313,6 +318,8 @@ class PrivateData(Holder):
     if not TYPE_CHECKING:  # so that what is misspelled is found before it runs
 
         def __getattr__(self, name: str) -> Any:
+            if name in FRONT_ENDS:
+                return functools.partial(getattr(importlib.import_module(FRONT_ENDS[name]), name), self)
             ways = "; statistics are functions, such as discreet.mean(data, 'age'); see data.schema and data.ledger"
             more = "" if name.startswith("_") else ways
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{more}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.core.condition import name_of
 from discreet.core.errors import MissingExtra, NotPermitted, ParameterError
@@ -21,6 +21,7 @@ OPPOSITE = {"==": "!=", "!=": "==", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
 FUNCTIONS = {"Abs": "abs", "Floor": "floor", "Ceil": "ceil", "Sqrt": "sqrt"}
 OF_TWO = {"Least": "least", "Greatest": "greatest", "Coalesce": "coalesce"}
+COMPUTED = (*FUNCTIONS.values(), *OF_TWO.values())
 STATISTICS = {
     "Count": "count",
     "Sum": "total",
@@ -44,6 +45,7 @@ REFUSED = {
     "Join": "tables cannot be joined here",
     "Distinct": "only units can be counted once each",
     "Subquery": "a query inside an expression reads other rows",
+    "Select": "a query inside an expression reads other rows",
 }
 
 
@@ -73,7 +75,7 @@ class SqlText:
             line = str(why).partition("\n")[0][:200]
             raise ParameterError(ASKED, f"it cannot be read: {line}", "Write one SELECT.") from None
         statements = [one for one in found if one is not None]
-        if len(statements) != 1 or type(statements[0]).__name__ != "Select":
+        if len(statements) != 1 or kind_of(statements[0]) != "Select":
             raise NotPermitted(ASKED, "it is not one SELECT", "Write one SELECT, and nothing behind it.")
         return statements[0]
 
@@ -143,7 +145,7 @@ class RowReader:
 
     def number(self, node: Node) -> str:
         """A number of each record, as `expression_of` reads it."""
-        kind = type(node).__name__
+        kind = kind_of(node)
         if kind == "Paren":
             return f"({self.number(node.this)})"
         if kind == "Column":
@@ -162,13 +164,9 @@ class RowReader:
             return self._of_two(OF_TWO[kind], [node.this, *node.expressions])
         if kind in ("Case", "If"):
             return self._case(node)
-        if isinstance_of_condition(node):
+        if is_condition(node):
             return f"case when {self.condition(node)} then 1 else 0 end"
-        self._refuse(
-            node,
-            "a number",
-            "Compute with columns, numbers, + - * /, CASE, abs, floor, ceil, sqrt, least, greatest, coalesce.",
-        )
+        return self._refuse(node, "a number", f"Compute with columns, numbers, + - * /, CASE, {', '.join(COMPUTED)}.")
 
     def _of_two(self, function: str, given: list[Node]) -> str:
         first, *others = (self.number(one) for one in given)
@@ -177,18 +175,18 @@ class RowReader:
         return first
 
     def _case(self, node: Node) -> str:
-        ifs = node.args["ifs"] if type(node).__name__ == "Case" else [node]
-        subject = node.this if type(node).__name__ == "Case" else None
+        ifs = node.args["ifs"] if kind_of(node) == "Case" else [node]
+        subject = node.this if kind_of(node) == "Case" else None
         whens = []
         for one in ifs:
-            test = self.condition(one.this) if subject is None else self._compared(node, subject, "==", one.this)
+            test = self.condition(one.this) if subject is None else self._compared(subject, "==", one.this)
             whens.append(f"when {test} then {self.number(one.args['true'])}")
-        other = node.args.get("default") if type(node).__name__ == "Case" else node.args.get("false")
+        other = node.args.get("default") if kind_of(node) == "Case" else node.args.get("false")
         return f"case {' '.join(whens)}{'' if other is None else f' else {self.number(other)}'} end"
 
     def condition(self, node: Node, negated: bool = False) -> str:
         """A condition on each record, as `condition_of` reads it."""
-        kind = type(node).__name__
+        kind = kind_of(node)
         if kind == "Paren":
             return self.condition(node.this, negated)
         if kind == "Not":
@@ -198,60 +196,75 @@ class RowReader:
             return f"({self.condition(node.this, negated)} {word} {self.condition(node.expression, negated)})"
         if kind in SIGNS:
             sign = OPPOSITE[SIGNS[kind]] if negated else SIGNS[kind]
-            return self._compared(node, node.this, sign, node.expression)
+            return self._compared(node.this, sign, node.expression)
         if kind == "Between":
             low, high = (">=", "<=") if not negated else ("<", ">")
             ends = ((low, node.args["low"]), (high, node.args["high"]))
-            parts = [self._compared(node, node.this, sign, end) for sign, end in ends]
+            parts = [self._compared(node.this, sign, end) for sign, end in ends]
             return f"({' or '.join(parts) if negated else ' and '.join(parts)})"
         if kind == "In" and node.expressions:
             sign, word = ("!=", "and") if negated else ("==", "or")
-            return f"({f' {word} '.join(self._compared(node, node.this, sign, one) for one in node.expressions)})"
-        if kind == "Is" and type(node.expression).__name__ == "Null":
+            return f"({f' {word} '.join(self._compared(node.this, sign, one) for one in node.expressions)})"
+        if kind == "Is" and kind_of(node.expression) == "Null":
             return f"{name_of(self._compared_column(node.this))} is {'not ' if negated else ''}missing"
-        if kind in ("Column", "Boolean") or (kind == "Is" and type(node.expression).__name__ == "Boolean"):
+        if kind in ("Column", "Boolean") or (kind == "Is" and kind_of(node.expression) == "Boolean"):
             return self._truth(node, negated)
-        self._refuse(node, "a condition", "Compare columns and numbers, with AND, OR, NOT, IN, BETWEEN, IS NULL.")
+        remedy = "Compare columns and numbers, with AND, OR, NOT, IN, BETWEEN, IS NULL."
+        return self._refuse(node, "a condition", remedy)
 
     def _truth(self, node: Node, negated: bool) -> str:
-        if type(node).__name__ == "Is":
-            return self._compared(node, node.this, "!=" if negated else "==", node.expression)
-        if type(node).__name__ == "Boolean":
+        if kind_of(node) == "Is":
+            return self._compared(node.this, "!=" if negated else "==", node.expression)
+        if kind_of(node) == "Boolean":
             self._refuse(node, "a condition that reads a column", "Leave it out.")
         return f"{name_of(self.column(node))} == {'false' if negated else 'true'}"
 
-    def _compared(self, whole: Node, left: Node, sign: str, right: Node) -> str:
+    def _compared(self, left: Node, sign: str, right: Node) -> str:
         return f"{self._operand(left)} {sign} {self._operand(right)}"
 
     def _operand(self, node: Node) -> str:
         """What is compared: a column, a number, a text, a date or a truth value."""
-        kind = type(node).__name__
+        kind = kind_of(node)
         if kind == "Paren":
             return self._operand(node.this)
         if kind == "Literal":
             return _quoted(node.this) if node.is_string else str(node.this)
-        if kind == "Neg" and type(node.this).__name__ == "Literal" and not node.this.is_string:
+        if kind == "Neg" and kind_of(node.this) == "Literal" and not node.this.is_string:
             return f"-{node.this.this}"
         if kind == "Boolean":
             return "true" if node.this else "false"
-        if kind in ("Cast", "TryCast") and type(node.this).__name__ == "Literal" and node.this.is_string:
+        if kind in ("Cast", "TryCast") and kind_of(node.this) == "Literal" and node.this.is_string:
             return _quoted(node.this.this)
         return name_of(self._compared_column(node))
 
     def _compared_column(self, node: Node) -> str:
-        return self.column(node) if type(node).__name__ == "Column" else self.derived(self.number(node))
+        return self.column(node) if kind_of(node) == "Column" else self.derived(self.number(node))
 
     def _refuse(self, node: Node, wanted: str, remedy: str) -> NoReturn:
-        kind = type(node).__name__
+        kind = kind_of(node)
         reason = REFUSED.get(kind, f"{wanted} is wanted, and this is none that is known here")
         if kind in STATISTICS:
             reason = "a statistic stands where the values of single records are wanted"
         self.sql.refused(node, reason, remedy)
 
 
-def isinstance_of_condition(node: Node) -> bool:
-    """Whether a node is a condition."""
-    return type(node).__name__ in (*SIGNS, "And", "Or", "Not", "Between", "In", "Is")
+def kind_of(node: Node) -> str:
+    """What a part of a statement is, by the name of its class in sqlglot."""
+    return type(node).__name__
+
+
+def is_condition(node: Node) -> bool:
+    """Whether a part of a statement is a condition."""
+    return kind_of(node) in (*SIGNS, "And", "Or", "Not", "Between", "In", "Is")
+
+
+def number_of(sql: SqlText, node: Node) -> float:
+    """The number that is written there, and nothing that is computed."""
+    if kind_of(node) == "Neg":
+        return -number_of(sql, node.this)
+    if kind_of(node) != "Literal" or node.is_string:
+        sql.refused(node, "it is no number", "Write a plain number.")
+    return float(node.this)
 
 
 def _quoted(text: str) -> str:
@@ -282,10 +295,3 @@ def _option(part: str) -> tuple[str, float]:
         return name.lower(), float(value)
     except ValueError:
         raise ParameterError(ASKED, f"{name} is {value!r:.40}", "Give a number.") from None
-
-
-def parts_of(node: Node, name: str) -> Iterator[Any]:
-    """A clause of a statement, where it is there."""
-    found = node.args.get(name)
-    if found is not None:
-        yield found
