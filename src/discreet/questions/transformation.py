@@ -189,8 +189,6 @@ class Expressed:
     number: Number
 
     def column(self, before: Schema) -> Column:
-        if self.name in before.columns:
-            raise ParameterError(ASKED, f"there is a column {self.name!r} already", "Give the new one another name.")
         return self.number
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.core.answer import AnyAnswer
+from discreet.core.condition import Condition, Mask, Places, Values
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.grid import Array
 from discreet.questions.filtered import DerivedView
@@ -179,6 +180,9 @@ def derivation(schema: Schema, texts: Mapping[str, str], bounds: Mapping[str, tu
             raise ParameterError(
                 "derive", f"there are bounds for {name!r:.60}, which is not computed", "Leave them out."
             )
+    for name in texts:
+        if name in schema.columns:
+            raise ParameterError("derive", f"there is a column {name!r} already", "Give the new one another name.")
     outputs = [KeptColumn(name) for name in schema.columns]
     return Transformation(schema, (*outputs, *(_expressed(schema, name, texts[name], bounds) for name in texts)))
 
@@ -258,6 +262,35 @@ class OfTransformed:
         return self.question.answer(TransformedView(view, self.by))
 
 
+@dataclass(frozen=True)
+class ConditionAfter:
+    """A condition on records after a transformation, as one on the records before it."""
+
+    of: Condition
+    by: Transformation
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.by.reads(self.of.columns)
+
+    def mask(self, values: Values) -> Mask:
+        rows = self.by.rows(self.of.columns)(np.column_stack([values[name] for name in self.columns]))
+        return self.of.mask(dict(zip(self.of.columns, rows.T, strict=True)))
+
+    def sql(self, places: Places) -> str:
+        """The same in SQL: what is computed are columns of a table of one row."""
+        levels = self.by.formulas(self.of.columns)
+        assert levels is not None  # a transformation whose outputs have no formulas is asked no condition
+        own = ", ".join(f"c{places[name]} AS c{i}" for i, name in enumerate(self.columns))
+        table = f"(SELECT {own}) AS t"
+        for level in levels:
+            table = f"(SELECT {', '.join(f'{one.sql} AS c{i}' for i, one in enumerate(level))} FROM {table}) AS t"
+        return f"(SELECT {self.of.sql({name: i for i, name in enumerate(self.of.columns)})} FROM {table})"
+
+    def __str__(self) -> str:
+        return str(self.of)
+
+
 class TransformedView(DerivedView):
     """The records of a view after a transformation."""
 
@@ -273,6 +306,10 @@ class TransformedView(DerivedView):
 
     def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:
         return self._by.rows(columns)
+
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, which is kept as it is; a condition is one on the records after it."""
+        return self.view.keys(column, None if condition is None else ConditionAfter(condition, self._by))
 
     def listing(self, lists: Mapping[str, Category]) -> View:
         """The same records, with columns of text that are read as categories of these values; such are kept as read."""

@@ -22,7 +22,8 @@ from discreet.trust.private_data import PrivateData
 ASKED = "plan"
 FORMS = (
     'Ask in words, such as "mean of age", "contingency of sex and department", "mean of stay by ward where age >= 65",'
-    ' "KMeans n_clusters=4", "report" or "SELECT ..."; or give functools.partial(discreet.mean, column="age"), or a learner.'
+    ' "KMeans n_clusters=4", "report" or "SELECT ..."; or give functools.partial(discreet.mean, column="age"),'
+    " or a learner."
 )
 
 

@@ -114,7 +114,7 @@ class FromReader:
     def _table(self, node: Node) -> SqlRows:
         if kind_of(node) == "Subquery" and kind_of(node.this) == "Select":
             return self._inner(node.this)
-        if kind_of(node) != "Table" or node.args.get("joins"):
+        if kind_of(node) != "Table" or any(found for name, found in node.args.items() if name not in ("this", "alias")):
             self.sql.refused(node, "it is no single table", "Name one table, or a query of single records in brackets.")
         name = node.name.lower()
         if name in self._queries:

@@ -6,20 +6,20 @@ from argparse import Namespace
 from contextlib import ExitStack
 
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
-from discreet.query.forecast.plan import plan
-from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.query.schema_file import read_schema
 from discreet.query.select.sql import read_sql
 from discreet.service.cli.account import check_account, paid_key
+from discreet.service.cli.plan_command import foreseen
 from discreet.service.cli.private_file import private_file, unquoted
-from discreet.service.cli.saying import put, put_paid
+from discreet.service.cli.saying import put_paid
 
 
 def sql(arguments: Namespace) -> int:
     """Ask what a SELECT asks for, and print it with its intervals and its price; or only say what it would cost."""
     described, price = read_schema(arguments.schema), Budget(arguments.epsilon, arguments.delta)
     if arguments.preview:
-        return _preview(arguments, described, price)
+        foreseen(described, [arguments.text], arguments)
+        return 0
     check_account(arguments)
     key = paid_key(arguments)
     with ExitStack() as open_files:
@@ -27,14 +27,4 @@ def sql(arguments: Namespace) -> int:
         statement = read_sql(data, arguments.text, epsilon=price.epsilon, delta=price.delta)
         found = unquoted("discreet sql", lambda: statement.asked(key))
     put_paid(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}", key)
-    return 0
-
-
-def _preview(arguments: Namespace, described: SchemaFile, price: Budget) -> int:
-    """Say how far off it would be, from public facts alone."""
-    if arguments.n is None:
-        raise ParameterError("discreet sql --preview", "the number of records is not given", "Give --n.")
-    about = {"neighbors": described.neighbors, "unit": described.unit}
-    found = plan(described.schema, arguments.text, n=arguments.n, epsilon=price.epsilon, delta=price.delta, **about)
-    put(str(found))
     return 0
