@@ -97,7 +97,7 @@ UNDERIVED: list[dict[str, Any]] = [
     {"inner": "{}"},
 ]
 TRIALS = {
-    "derived": Trial(DERIVED, "", forged=UNDERIVED),
+    "derived": Trial(DERIVED, "bda2e042d62c", forged=UNDERIVED),
     "transformed": Trial(START, "af74224ab0d7", forged=FORGED),
     "filled": Trial(FILLED, "a3e75ca8180a", forged=UNFILLED),
 }

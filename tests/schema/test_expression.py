@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.core.errors import ParameterError
+from discreet.schema.condition_text import LONGEST
 from discreet.schema.expression import MOST, TINY, Span
-from discreet.schema.expression_text import DEEPEST, LONGEST, expression_of
+from discreet.schema.expression_text import DEEPEST, expression_of
 from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 
 SCHEMA = Schema(

@@ -312,6 +312,10 @@ def _picked(left: str, sign: str, opposite: str, right: str) -> str:
     return f"CASE WHEN {left} {sign} {right} THEN {left} WHEN {left} {opposite} {right} THEN {right} END"
 
 
+def _first_known(one: Array, two: Array) -> Array:
+    return np.where(np.isnan(one), two, one)
+
+
 def _rounded_span(rounded: Callable[[float], float]) -> Callable[[Span], Span]:
     return lambda one: Span(float(rounded(one.lower)), float(rounded(one.upper)), 1.0)
 
@@ -333,9 +337,7 @@ FUNCTIONS = {
         np.maximum,
         lambda one, two: _picked(one, ">=", "<", two),
     ),
-    "coalesce": Function(
-        2, Span.joined, lambda one, two: np.where(np.isnan(one), two, one), lambda one, two: f"coalesce({one}, {two})"
-    ),
+    "coalesce": Function(2, Span.joined, _first_known, lambda one, two: f"coalesce({one}, {two})"),
 }
 
 

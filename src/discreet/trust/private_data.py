@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -33,9 +32,6 @@ from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, releases
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.trust_model import Promise, TrustModel, check_ready
-
-FRONT_ENDS = {"sql": "discreet.query.select.sql", "group_by": "discreet.query.select.frame"}
-"""Functions of rooms above that can be called as methods, too: `data.sql(...)` is `discreet.sql(data, ...)`."""
 
 
 class PrivateData(Holder):
@@ -173,6 +169,14 @@ class PrivateData(Holder):
             trust, own = trust.trust, trust.condition
         derived: TrustModel = DerivedTrust(trust, derivation(trust.schema, columns, bounds or {}))
         return PrivateData(derived if own is None else FilteredTrust(derived, own), self.ledger)
+
+    def sql(self, text: str, **options: Any) -> Any:
+        """Release what a SELECT asks for: the same as `discreet.sql`, which says what it takes."""
+        return _front_end("discreet.query.select.sql", "sql")(self, text, **options)
+
+    def group_by(self, *by: str, **options: Any) -> Any:
+        """Records by groups, to be asked for several statistics at one price: the same as `discreet.group_by`."""
+        return _front_end("discreet.query.select.frame", "group_by")(self, *by, **options)
 
     @property
     def derived(self) -> dict[str, Expressed]:
@@ -318,8 +322,6 @@ class PrivateData(Holder):
     if not TYPE_CHECKING:  # so that what is misspelled is found before it runs
 
         def __getattr__(self, name: str) -> Any:
-            if name in FRONT_ENDS:
-                return functools.partial(getattr(importlib.import_module(FRONT_ENDS[name]), name), self)
             ways = "; statistics are functions, such as discreet.mean(data, 'age'); see data.schema and data.ledger"
             more = "" if name.startswith("_") else ways
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{more}")
@@ -348,3 +350,8 @@ def _shown(column: Expressed) -> str:
         else f" in {exact(number.lower)} to {exact(number.upper)}"
     )
     return f"{column.expression}{own}"
+
+
+def _front_end(room: str, name: str) -> Any:
+    """A function of a room above, which is loaded when it is called: it asks through the same door as all others."""
+    return getattr(importlib.import_module(room), name)

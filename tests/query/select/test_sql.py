@@ -225,5 +225,6 @@ def test_a_plan_says_the_error_before_anything_is_spent() -> None:
     assert not data.ledger.entries()
     found = sql(data, text, epsilon=1.0)
     for name in ("n", "m"):
-        met = float(np.mean(found[name].high - found[name].low)) / 2
+        low, high = found[name].interval
+        met = float(np.mean(high - low)) / 2
         assert forecast[name].low / 1.15 <= met <= forecast[name].high * 1.15

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.grid import Array
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.query.words import StatisticQuestion
 from discreet.questions.filtered import OfListed
@@ -26,7 +27,7 @@ from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.groups import Groups, series_of
 from discreet.releases.joint_plan import JointPlan, Stage, priced, staged
 from discreet.releases.records_of import RecordsOf
-from discreet.releases.spread import CONFIDENCE, spread
+from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.releases.table import Table
 from discreet.schema.schema import Category, Text
 from discreet.statistics.moments.column_moments import Moments
@@ -194,7 +195,8 @@ class Selection:
 
     def released(self, purpose: str, key: str | None = None) -> Table:
         """Pay for all of it, and release the table."""
-        found: dict[str, Any] = {}
+        asked: dict[str, tuple[Array, Spread]] = {}
+        counts: dict[str, int] | None = None
         with self.data.permit(self.plan.event, purpose, key=key) as permit:
             mechanisms, named = list(self.plan.mechanisms), self
             if self.unlisted is not None:
@@ -203,29 +205,32 @@ class Selection:
             for name, stage, mechanism in zip(named._keys, named.stages, mechanisms, strict=True):
                 lists = tuple(named.lists.items())
                 question: Question = OfListed(stage.question, lists) if lists else stage.question
-                found[name] = permit.ask(question, mechanism), spread(named.data, stage.question, mechanism)
-        nobody = self.unlisted is not None and not counts
-        return named._table({name: Released(*one, permit.receipt) for name, one in found.items()}, purpose, nobody)
+                asked[name] = permit.ask(question, mechanism), spread(named.data, stage.question, mechanism)
+        sums = {name: Released(values, noise, permit.receipt) for name, (values, noise) in asked.items()}
+        return named._table(sums, purpose, nobody=counts == {})
 
     @cached_property
     def _keys(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(map(_key, self._sums)))
 
-    def _table(self, sums: Mapping[str, Released], purpose: str, nobody: bool) -> Table:
+    def _table(self, sums: Mapping[str, Released], purpose: str, *, nobody: bool) -> Table:
         """The statistics of every group; no group at all, where none could be named."""
-        labels = {"records": ("all",)} if self.groups is None else self.groups.labels
+        labels: Mapping[str, tuple[str, ...]] = {"records": ("all",)} if self.groups is None else self.groups.labels
         rows = len(next(iter(labels.values())))
         columns = []
         for one, found in zip(self.aggregates, self._sums, strict=True):
             whole = sums[_key(found)]
-            parts = np.asarray(whole.values).reshape(rows, -1)
-            columns.append(
-                series_of(one.label, [found.read(dataclasses.replace(whole, values=part)) for part in parts])
-            )
+            parts = [dataclasses.replace(whole, values=part) for part in np.asarray(whole.values).reshape(rows, -1)]
+            columns.append(series_of(one.label, [found.read(part) for part in parts]))
         if nobody:
             labels, columns = dict.fromkeys(labels, ()), [series.at(slice(0)) for series in columns]
-        about = {"name": purpose, "confidence": self.confidence, "receipt": next(iter(sums.values())).receipt}
-        return Table(labels=labels, series=tuple(columns), **about)
+        return Table(
+            name=purpose,
+            receipt=next(iter(sums.values())).receipt,
+            confidence=self.confidence,
+            labels=labels,
+            series=tuple(columns),
+        )
 
 
 def _key(found: OneSum[Any]) -> str:

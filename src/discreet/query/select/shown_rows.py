@@ -52,12 +52,11 @@ class ShownRows:
         kept = np.arange(len(table))
         for one in self.having:
             kept = kept[SIGNS[one.sign](table[one.column].values[kept], one.value)]
-        for one in reversed(self.order):
-            keys = self._keys(table, one.column)[kept]
-            order = np.argsort(keys, kind="stable")
-            kept = kept[order[::-1] if one.descends else order]
+        for by in reversed(self.order):
+            order = np.argsort(self._keys(table, by.column)[kept], kind="stable")
+            kept = kept[order[::-1] if by.descends else order]
         kept = kept[: self.limit]
-        labels = {name: tuple(each[i] for i in kept) for name, each in table.labels.items()}
+        labels = {name: tuple(each[i] for i in kept.tolist()) for name, each in table.labels.items()}
         return replace(table, labels=labels, series=tuple(_taken(one, kept) for one in table.series))
 
     def _keys(self, table: Table, column: str) -> NDArray[np.intp]:

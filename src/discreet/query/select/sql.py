@@ -29,7 +29,7 @@ from discreet.releases.table import Table
 from discreet.trust.private_data import PrivateData
 
 if TYPE_CHECKING:
-    from sqlglot.expressions import Expression as Node
+    from sqlglot.expressions import Expr as Node
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from discreet.query.select.sql_text import RowReader, SqlText, kind_of
 from discreet.trust.private_data import PrivateData
 
 if TYPE_CHECKING:
-    from sqlglot.expressions import Expression as Node
+    from sqlglot.expressions import Expr as Node
 
 CLAUSES = ("expressions", "from_", "where", "group", "having", "order", "limit", "with_")
 OUTSIDE = ("group", "having", "order", "limit")

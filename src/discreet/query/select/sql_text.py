@@ -11,7 +11,7 @@ from discreet.core.condition import name_of
 from discreet.core.errors import MissingExtra, NotPermitted, ParameterError
 
 if TYPE_CHECKING:
-    from sqlglot.expressions import Expression as Node
+    from sqlglot.expressions import Expr as Node
 
 LONGEST, DEEPEST, MOST_TOKENS = 2**14, 64, 2**12
 ASKED = "sql"
