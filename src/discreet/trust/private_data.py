@@ -164,10 +164,9 @@ class PrivateData(Holder):
         """
         if not columns:
             raise ParameterError("derive", "nothing is computed", 'Give such as hours="stay * 24".')
-        trust, own = self._trust, None
-        if isinstance(trust, FilteredTrust):
-            trust, own = trust.trust, trust.condition
-        derived: TrustModel = DerivedTrust(trust, derivation(trust.schema, columns, bounds or {}))
+        trust, own = self._trust, self.condition
+        inner = trust.trust if isinstance(trust, FilteredTrust) else trust
+        derived = DerivedTrust(inner, derivation(inner.schema, columns, bounds or {}))
         return PrivateData(derived if own is None else FilteredTrust(derived, own), self.ledger)
 
     def sql(self, text: str, **options: Any) -> Any:
