@@ -13,6 +13,8 @@ from .query.forecast.plan import plan as plan
 from .query.report import profile as profile
 from .query.sample.sample import sample as sample
 from .query.sample.sample import sample_records as sample_records
+from .query.select.frame import group_by as group_by
+from .query.select.sql import sql as sql
 from .schema.dates import Date as Date
 from .schema.dates import Datetime as Datetime
 from .schema.schema import Boolean as Boolean

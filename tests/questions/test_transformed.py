@@ -77,7 +77,27 @@ UNFILLED: list[dict[str, Any]] = [
     {"marks": ("x",)},
     {"inner": "{}"},
 ]
+DERIVED = {
+    "names": ("twice", "share"),
+    "texts": ("2 * x", "case when two == 'f' then y / x else coalesce(y, 1) end"),
+    "ends": ((-20.0, 220.0), (-1.0, 1.0)),
+    "inner": Recipe("contingency", {"columns": ("two", "twice", "share"), "bins": (0, 4, 3)}).written(),
+}
+UNDERIVED: list[dict[str, Any]] = [
+    {"names": ("twice",)},
+    {"names": ("twice", "twice")},
+    {"names": ("twice", "x")},
+    {"texts": ("2 * x", "absent + 1")},
+    {"texts": ("2 * x", "note + 1")},
+    {"texts": ("2 * x", "1 + 1")},
+    {"texts": ("2 * x", "far * far * far * far * far * far * far")},
+    {"ends": ((-20.0, 220.0), (1.0, -1.0))},
+    {"ends": ((-20.0, 220.0), (-1.0,))},
+    {"ends": ((-20.0, 220.0), (-1.0, float("inf")))},
+    {"inner": "{}"},
+]
 TRIALS = {
+    "derived": Trial(DERIVED, "bda2e042d62c", forged=UNDERIVED),
     "transformed": Trial(START, "af74224ab0d7", forged=FORGED),
     "filled": Trial(FILLED, "a3e75ca8180a", forged=UNFILLED),
 }

@@ -63,6 +63,12 @@ class Formula:
         """The number where it is between these two, or one of them."""
         return Formula(f"CASE WHEN {self.sql} BETWEEN {_written(lower)} AND {_written(upper)} THEN {self.sql} END")
 
+    def moved(self, lower: float, upper: float) -> Formula:
+        """The number, or the nearer of two bounds where it is outside; a negative zero becomes a plain one."""
+        ends = ((sign, _written(end)) for sign, end in (("<", lower), (">", upper)))
+        whens = " ".join(f"WHEN {self.sql} {sign} {end} THEN {end}" for sign, end in ends)
+        return Formula(f"CASE {whens} ELSE {self.sql} + 0.0e0 END")
+
     def place_among(self, edges: Sequence[float] | Array) -> Formula:
         """How many of these edges, which ascend, are at or below the number: what `np.searchsorted` finds."""
         return Formula(_place(self.sql, list(edges), 0)).where(self)
@@ -120,8 +126,11 @@ class Tally:
         Public. What a record adds to each number of its cell, before it is cut to the grid; nothing where it is NULL.
         These may never exceed the question's bound: an engine does not clip. Number j of cell i is coordinate
         i * len(values) + j of the sum.
+    before : tuple of tuples of Formula
+        Public. What is computed first, one after the other: each makes new columns c0, c1, ... of those before it.
     """
 
     cell: Formula
     cells: int
     values: tuple[Formula, ...]
+    before: tuple[tuple[Formula, ...], ...] = ()

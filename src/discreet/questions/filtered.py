@@ -140,6 +140,8 @@ def _sum_of(question: BoundedSum, condition: Condition) -> BoundedSum:
         assert total is not None
         return total(np.ascontiguousarray(records[chosen(records), :width]))
 
+    if tally is not None and tally.before:
+        tally = None  # its condition would be one on columns that are computed first
     if tally is not None:
         where = condition.sql({name: place for place, name in enumerate(columns)})
         tally = dataclasses.replace(tally, cell=Formula(f"CASE WHEN {where} THEN {tally.cell.sql} END"))

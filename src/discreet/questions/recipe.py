@@ -30,7 +30,7 @@ Builder = Callable[Concatenate[Schema, P], BoundedSum]
 FEW, SMALL = 64, 2**13  # questions that are kept to be asked again, and how many numbers such a one has at most
 PLAIN = (str, int, float, bool, NoneType)  # parameters that are told apart by how they are written
 KINDS = frozenset(PLAIN)
-AROUND = ("transformed", "filtered", "grouped", "weighted")  # recipes that ask another one
+AROUND = ("transformed", "filtered", "grouped", "weighted", "derived")  # recipes that ask another one
 RECIPES: dict[str, Any] = {}
 """The recipes that have been loaded so far, by name."""
 

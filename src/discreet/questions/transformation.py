@@ -10,8 +10,10 @@ import numpy as np
 
 from discreet.core.checks import check_size
 from discreet.core.errors import ParameterError
+from discreet.core.formula import Formula
 from discreet.core.grid import Array
 from discreet.questions.question import quiet
+from discreet.schema.expression import Expression
 from discreet.schema.schema import Category, Column, Number, Schema
 
 ASKED = "transformation"
@@ -57,6 +59,14 @@ class KeptColumn:
 
     def of(self, values: Mapping[str, Array]) -> Array:
         return values[self.name]
+
+    def formula(self, places: Mapping[str, int]) -> Formula:
+        """The same for engines, by the places of the columns that it reads."""
+        return self.moved(places[self.name])
+
+    def moved(self, place: int) -> Formula:
+        """The column at this place, which is inside its bounds."""
+        return Formula(f"c{place}")
 
 
 @dataclass(frozen=True)
@@ -160,7 +170,45 @@ class MissingMark:
         return np.isnan(values[self.of_column]).astype(np.float64)
 
 
-Output = KeptColumn | Computed | Filled | MissingMark
+@dataclass(frozen=True)
+class Expressed:
+    """A number that an expression computes, moved inside bounds.
+
+    Parameters
+    ----------
+    name : str
+        Public. Of the new column.
+    expression : Expression
+        Public. Of each record by itself.
+    number : Number
+        Public. Its bounds.
+    """
+
+    name: str
+    expression: Expression
+    number: Number
+
+    def column(self, before: Schema) -> Column:
+        return self.number
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.expression.columns
+
+    def of(self, values: Mapping[str, Array]) -> Array:
+        """The column. A negative zero becomes a plain one, as SQL engines show them alike."""
+        return np.clip(self.expression.values(values), self.number.lower, self.number.upper) + 0.0
+
+    def formula(self, places: Mapping[str, int]) -> Formula:
+        """The number for engines, by the places of the columns that it reads, before it is moved inside the bounds."""
+        return Formula(self.expression.sql(places))
+
+    def moved(self, place: int) -> Formula:
+        """The number that was computed in this column, inside the bounds."""
+        return Formula.column(place).moved(self.number.lower, self.number.upper)
+
+
+Output = KeptColumn | Computed | Filled | MissingMark | Expressed
 
 
 @dataclass(frozen=True)
@@ -171,7 +219,7 @@ class Transformation:
     ----------
     before : Schema
         Public. Of the records.
-    outputs : tuple of KeptColumn, Computed, Filled or MissingMark
+    outputs : tuple of KeptColumn, Computed, Filled, MissingMark or Expressed
         Public. The columns after, in order.
 
     Examples
@@ -216,6 +264,15 @@ class Transformation:
                 return np.column_stack([one.of(values) for one in outputs])
 
         return computed
+
+    def formulas(self, columns: Sequence[str]) -> tuple[tuple[Formula, ...], tuple[Formula, ...]] | None:
+        """The same for engines, in two steps: numbers are computed, then moved; None where there are no formulas."""
+        found = [self._output(column) for column in columns]
+        outputs = [one for one in found if isinstance(one, KeptColumn | Expressed)]
+        if len(outputs) < len(found):
+            return None
+        places = {name: place for place, name in enumerate(self.reads(columns))}
+        return tuple(one.formula(places) for one in outputs), tuple(one.moved(i) for i, one in enumerate(outputs))
 
     def _output(self, column: str) -> Output:
         found = self._by_name.get(column)

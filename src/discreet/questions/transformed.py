@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.core.answer import AnyAnswer
-from discreet.core.errors import ParameterError
+from discreet.core.condition import Condition, Mask, Places, Values
+from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.grid import Array
 from discreet.questions.filtered import DerivedView
 from discreet.questions.named import question_of
@@ -19,12 +20,14 @@ from discreet.questions.transformation import (
     ASKED,
     ColumnTerm,
     Computed,
+    Expressed,
     Filled,
     KeptColumn,
     MissingMark,
     Transformation,
     sources,
 )
+from discreet.schema.expression_text import expression_of
 from discreet.schema.schema import Category, Number, Schema
 
 
@@ -40,7 +43,8 @@ def transformed(question: Question, by: Transformation) -> Question:
 
 
 def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
-    rows, total = by.rows(question.columns), question.total
+    rows, total, tally = by.rows(question.columns), question.total, question.tally
+    first = by.formulas(question.columns)
     return dataclasses.replace(
         question,
         of=lambda records: question.of(rows(records)),
@@ -48,12 +52,14 @@ def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
         total=None if total is None else lambda records: total(rows(records)),
         raw=False,
         recipe=None,
-        tally=None,
+        tally=None if tally is None or first is None else dataclasses.replace(tally, before=(*first, *tally.before)),
     )
 
 
 def _recipe_after(asked: Recipe, by: Transformation) -> BoundedSum:
     """The same as a recipe, which others can build too."""
+    if any(isinstance(one, Expressed) for one in by.outputs):
+        return _recipe_after_deriving(asked, by)
     if any(isinstance(one, Filled | MissingMark) for one in by.outputs):
         return _recipe_after_filling(asked, by)
     places = {source: place for place, source in enumerate(sources(by.before))}
@@ -151,6 +157,88 @@ def filled_of(
     return _sum_after(question_of(Recipe.read(inner), every.after), every)
 
 
+def derivation(schema: Schema, texts: Mapping[str, str], bounds: Mapping[str, tuple[float, float]]) -> Transformation:
+    """All columns of a schema, and new ones that expressions compute from them.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Of the records.
+    texts : mapping of str to str
+        Public. The expressions of the new columns, by their names; see `expression_of`.
+    bounds : mapping of str to (float, float)
+        Public. Of new columns for which those that follow from the schema are too wide; numbers are moved inside them.
+
+    Examples
+    --------
+    >>> schema = Schema({"stay": Number(0, 60)})
+    >>> derivation(schema, {"hours": "stay * 24"}, {}).after.columns["hours"]
+    Number(lower=0.0, upper=1440.0)
+    """
+    for name in bounds:
+        if name not in texts:
+            raise ParameterError(
+                "derive", f"there are bounds for {name!r:.60}, which is not computed", "Leave them out."
+            )
+    for name in texts:
+        if name in schema.columns:
+            raise ParameterError("derive", f"there is a column {name!r} already", "Give the new one another name.")
+    outputs = [KeptColumn(name) for name in schema.columns]
+    return Transformation(schema, (*outputs, *(_expressed(schema, name, texts[name], bounds) for name in texts)))
+
+
+def _expressed(schema: Schema, name: str, text: str, bounds: Mapping[str, tuple[float, float]]) -> Expressed:
+    expression = expression_of(text, schema)
+    span = expression.span
+    number = Number(*bounds[name]) if name in bounds else _number(name, span.lower, span.upper)
+    try:
+        number.check_scale(name)
+    except SchemaError as why:
+        remedy = f'Give bounds={{"{name}": (lower, upper)}}: numbers outside are moved inside them.'
+        raise ParameterError(f"derive {name}", why.obstacle, remedy) from why
+    return Expressed(name, expression, number)
+
+
+def _number(name: str, lower: float, upper: float) -> Number:
+    if lower == upper:
+        raise ParameterError(f"derive {name}", f"it is {lower:g} for every record", "Compute something that varies.")
+    return Number(lower, upper)
+
+
+def _recipe_after_deriving(asked: Recipe, by: Transformation) -> BoundedSum:
+    new = [one for one in by.outputs if isinstance(one, Expressed)]
+    if len(new) + len(by.before.columns) != len(by.outputs):
+        raise ParameterError(ASKED, "it computes some columns and changes others", "Do one after the other.")
+    names, texts = tuple(one.name for one in new), tuple(str(one.expression) for one in new)
+    ends = tuple((float(one.number.lower), float(one.number.upper)) for one in new)
+    return derived_of(by.before, names, texts, ends, asked.written())
+
+
+@recipe("derived")
+def derived_of(
+    schema: Schema, names: tuple[str, ...], texts: tuple[str, ...], ends: tuple[tuple[float, ...], ...], inner: str
+) -> BoundedSum:
+    """The sum that a recipe makes of the records with columns that expressions compute.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Of the records as they are.
+    names, texts : tuple of str
+        Public. The new columns, and their expressions.
+    ends : tuple of tuples of two float
+        Public. Their bounds; numbers outside are moved inside.
+    inner : str
+        Public. A recipe of this library, about the schema with the new columns, as it is written.
+    """
+    if not len(names) == len(texts) == len(ends) == len(set(names)) or not all(len(one) == 2 for one in ends):
+        obstacle = f"there are {len(names)} names, {len(texts)} expressions and {len(ends)} bounds"
+        raise ParameterError(ASKED, obstacle, "Give one of each, with two bounds, for each new column.")
+    bounds = {name: (one[0], one[1]) for name, one in zip(names, ends, strict=True)}
+    by = derivation(schema, dict(zip(names, texts, strict=True)), bounds)
+    return _sum_after(question_of(Recipe.read(inner), by.after), by)
+
+
 @dataclass(frozen=True)
 class OfTransformed:
     """A question that is no bounded sum, about the records after a transformation. A curator alone can ask this.
@@ -174,6 +262,35 @@ class OfTransformed:
         return self.question.answer(TransformedView(view, self.by))
 
 
+@dataclass(frozen=True)
+class ConditionAfter:
+    """A condition on records after a transformation, as one on the records before it."""
+
+    of: Condition
+    by: Transformation
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.by.reads(self.of.columns)
+
+    def mask(self, values: Values) -> Mask:
+        rows = self.by.rows(self.of.columns)(np.column_stack([values[name] for name in self.columns]))
+        return self.of.mask(dict(zip(self.of.columns, rows.T, strict=True)))
+
+    def sql(self, places: Places) -> str:
+        """The same in SQL: what is computed are columns of a table of one row."""
+        levels = self.by.formulas(self.of.columns)
+        assert levels is not None  # a transformation whose outputs have no formulas is asked no condition
+        own = ", ".join(f"c{places[name]} AS c{i}" for i, name in enumerate(self.columns))
+        table = f"(SELECT {own}) AS t"
+        for level in levels:
+            table = f"(SELECT {', '.join(f'{one.sql} AS c{i}' for i, one in enumerate(level))} FROM {table}) AS t"
+        return f"(SELECT {self.of.sql({name: i for i, name in enumerate(self.of.columns)})} FROM {table})"
+
+    def __str__(self) -> str:
+        return str(self.of)
+
+
 class TransformedView(DerivedView):
     """The records of a view after a transformation."""
 
@@ -189,6 +306,10 @@ class TransformedView(DerivedView):
 
     def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:
         return self._by.rows(columns)
+
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, which is kept as it is; a condition is one on the records after it."""
+        return self.view.keys(column, None if condition is None else ConditionAfter(condition, self._by))
 
     def listing(self, lists: Mapping[str, Category]) -> View:
         """The same records, with columns of text that are read as categories of these values; such are kept as read."""

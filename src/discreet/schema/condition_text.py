@@ -27,7 +27,7 @@ ASKED = "where"
 TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)(?!\w)"
     r"|(?P<text>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")|`(?P<quoted>(?:[^`]|``)+)`|(?P<word>[^\W\d]\w*)"
-    r"|(?P<sign><=|>=|==|!=|<>|<|>|=|\(|\)|,|-))"
+    r"|(?P<sign><=|>=|==|!=|<>|<|>|=|\(|\)|,|-|\+|\*|/))"
 )
 SAME = {"=": "==", "<>": "!="}
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
@@ -90,25 +90,38 @@ It is one of f, m.
     """
     if not isinstance(text, str) or len(text) > LONGEST:
         raise ParameterError(ASKED, f"it is no text of up to {LONGEST} letters", 'Write such as "age >= 18".')
-    found = _Parser(text, schema).whole()
+    found = ConditionParser(text, schema).whole()
     written = str(found)
-    if len(written) > LONGEST or _Parser(written, schema).whole() != found:
+    if len(written) > LONGEST or ConditionParser(written, schema).whole() != found:
         raise ParameterError(ASKED, f"written out it has {len(written)} letters", f"Use fewer than {LONGEST}.")
     return found
 
 
-class _Parser:
-    """Recursive descent, one method for each rule of the grammar."""
+class ConditionParser:
+    """Recursive descent, one method for each rule of the grammar.
+
+    Parameters
+    ----------
+    text : str
+        What is read.
+    schema : Schema
+        Public. What the columns are.
+    """
+
+    asked, example = ASKED, "Write such as \"age >= 18 and sex in ('f', 'm')\"."
 
     def __init__(self, text: str, schema: Schema) -> None:
         self._text, self._schema = text, schema
         self._tokens, self._next, self._depth = self._cut(), 0, 0
 
     def whole(self) -> Condition:
-        found = self._joined("or", lambda: self._joined("and", self._single))
+        found = self._condition()
         if self._token.kind != "end":
             raise self._wrong("it goes on where it should end")
         return found
+
+    def _condition(self) -> Condition:
+        return self._joined("or", lambda: self._joined("and", self._single))
 
     def _joined(self, word: str, part: Callable[[], Condition]) -> Condition:
         parts = [part()]
@@ -126,7 +139,7 @@ class _Parser:
         if self._taken("not"):
             found: Condition = Not(self._single())
         elif self._taken("("):
-            found = self._joined("or", lambda: self._joined("and", self._single))
+            found = self._condition()
             self._expect(")")
         else:
             found = self._predicate()
@@ -269,9 +282,9 @@ class _Parser:
         at = self._token.at if hasattr(self, "_tokens") and not remedy else None
         place = "" if at is None else f", before {self._text[at:][:20]!r}" if at < len(self._text) else ", at its end"
         return ParameterError(
-            f'{ASKED} "{self._text[:80]}"',
+            f'{self.asked} "{self._text[:80]}"',
             f"{obstacle}{place}",
-            remedy or "Write such as \"age >= 18 and sex in ('f', 'm')\".",
+            remedy or self.example,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,18 @@ from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Noise
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 from discreet.core.receipt import RELATIONS, in_words
+from discreet.display.digits import exact
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
 from discreet.questions.question import BoundedQuestion
+from discreet.questions.transformation import Expressed
+from discreet.questions.transformed import derivation
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
+from discreet.trust.derived_trust import DerivedTrust
 from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, releases
@@ -136,6 +141,52 @@ class PrivateData(Holder):
             own, trust = condition_of(f"({trust.condition}) and ({own})", self.schema), trust.trust
         return PrivateData(FilteredTrust(trust, own), self.ledger)
 
+    def derive(self, *, bounds: Mapping[str, tuple[float, float]] | None = None, **columns: str) -> PrivateData:
+        """The same data set and account, with columns that are computed from each record by itself.
+
+        A record for which one cannot be computed (it divides by zero, or by what is missing) has no value there.
+
+        Parameters
+        ----------
+        bounds : mapping of str to (float, float), optional
+            Public. Of new columns. By default they follow from the schema, which for quotients is often too wide.
+        **columns : str
+            Public. Expressions, such as `hours="stay * 24"` or `old="case when age >= 65 then 1 else 0 end"`, of
+            numbers, dates and truth values; with `abs`, `floor`, `ceil`, `sqrt`, `least`, `greatest` and `coalesce`.
+
+        Examples
+        --------
+        >>> from discreet.statistics.moments.mean import mean
+        >>> visits = PrivateData.of({"stay": [2.0, 4.0] * 500}, {"stay": (0, 60)}, Budget(5.0))
+        >>> hours = mean(visits.derive(hours="stay * 24"), "hours", epsilon=5.0)
+        >>> bool(abs(hours.value - 72) < 20), hours.receipt.purpose
+        (True, 'mean of hours with hours = (stay * 24)')
+        """
+        if not columns:
+            raise ParameterError("derive", "nothing is computed", 'Give such as hours="stay * 24".')
+        trust, own = self._trust, self.condition
+        inner = trust.trust if isinstance(trust, FilteredTrust) else trust
+        derived = DerivedTrust(inner, derivation(inner.schema, columns, bounds or {}))
+        return PrivateData(derived if own is None else FilteredTrust(derived, own), self.ledger)
+
+    def sql(self, text: str, **options: Any) -> Any:
+        """Release what a SELECT asks for: the same as `discreet.sql`, which says what it takes."""
+        return _front_end("discreet.query.select.sql", "sql")(self, text, **options)
+
+    def group_by(self, *by: str, **options: Any) -> Any:
+        """Records by groups, to be asked for several statistics at one price: the same as `discreet.group_by`."""
+        return _front_end("discreet.query.select.frame", "group_by")(self, *by, **options)
+
+    @property
+    def derived(self) -> dict[str, Expressed]:
+        """What is computed, in the order in which it was derived; nothing by default."""
+        found: dict[str, Expressed] = {}
+        trust: Any = self._trust
+        while isinstance(trust, FilteredTrust | DerivedTrust):
+            found = {**(trust.derived if isinstance(trust, DerivedTrust) else {}), **found}
+            trust = trust.trust
+        return found
+
     @property
     def condition(self) -> Condition | None:
         """What records must fulfil to be asked about; none by default."""
@@ -216,7 +267,9 @@ class PrivateData(Holder):
         return self._trust.reports
 
     def _full(self, purpose: str) -> str:
-        return purpose if self.condition is None else f"{purpose} where {self.condition}"
+        derived = "; ".join(f"{name} = {_shown(one)}" for name, one in self.derived.items())
+        among = "" if self.condition is None else f" where {self.condition}"
+        return f"{purpose}{f' with {derived}' if derived else ''}{among}"
 
     def _promise(self, plan: Event | Description) -> Promise:
         return self._trust
@@ -285,3 +338,19 @@ class PrivateData(Holder):
             "account": str(self.ledger.balance()),
         }
         return carded(self.schema.html(), facts(about))
+
+
+def _shown(column: Expressed) -> str:
+    """What is computed, with the bounds where they do not follow from the schema."""
+    span, number = column.expression.span, column.number
+    own = (
+        ""
+        if (span.lower, span.upper) == (number.lower, number.upper)
+        else f" in {exact(number.lower)} to {exact(number.upper)}"
+    )
+    return f"{column.expression}{own}"
+
+
+def _front_end(room: str, name: str) -> Any:
+    """A function of a room above, which is loaded when it is called: it asks through the same door as all others."""
+    return getattr(importlib.import_module(room), name)

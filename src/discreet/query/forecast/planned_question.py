@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -15,13 +15,15 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.query.report import profile
+from discreet.query.select.sql import is_sql, sql
 from discreet.query.words import Wording, named, statistic_asked, value_of
 from discreet.trust.private_data import PrivateData
 
 ASKED = "plan"
 FORMS = (
     'Ask in words, such as "mean of age", "contingency of sex and department", "mean of stay by ward where age >= 65",'
-    ' "KMeans n_clusters=4" or "report"; or give functools.partial(discreet.mean, column="age"), or a learner.'
+    ' "KMeans n_clusters=4", "report" or "SELECT ..."; or give functools.partial(discreet.mean, column="age"),'
+    " or a learner."
 )
 
 
@@ -50,6 +52,8 @@ def planned_question(question: Any) -> PlannedQuestion:
     ('mean of age', 'KMeans')
     """
     match question:
+        case str() if is_sql(question):
+            return PlannedQuestion(question, lambda data, budget: sql(data, question, **asdict(budget)))
         case str():
             return _in_words(Wording.of(question))
         case BaseEstimator():

@@ -101,6 +101,7 @@ def parser() -> Parser:
     _add_plan(commands)
     _add_report(commands)
     _add_ask(commands)
+    _add_sql(commands)
     add_synthesize(commands)
     add_anonymize(commands)
     add_check(commands)
@@ -172,6 +173,23 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
     _add_json(ask)
     ask.set_defaults(run=later("ask_command", "ask"))
+
+
+def _add_sql(commands: argparse._SubParsersAction[Parser]) -> None:
+    sql = commands.add_parser("sql", help="several statistics of a table at one price: discreet sql FILE 'SELECT ...'")
+    sql.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
+    sql.add_argument("text", metavar="SELECT", help="one SELECT of statistics; see the manual for what it may say")
+    add_form(sql)
+    sql.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
+    sql.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it may cost")
+    sql.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")
+    sql.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
+    sql.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
+    sql.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
+    sql.add_argument("--preview", action="store_true", help="only say how far off it would be; takes --n")
+    sql.add_argument("--n", type=int, metavar="N", help="how many records, or users, --preview assumes")
+    _add_json(sql)
+    sql.set_defaults(run=later("sql_command", "sql"))
 
 
 def _add_audit(commands: argparse._SubParsersAction[Parser]) -> None:

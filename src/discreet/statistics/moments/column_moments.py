@@ -54,6 +54,11 @@ class Moments:
         value = min(self.number.lower + self._width * min(max(first.value, 0.0), 1.0), self.number.upper)
         return Figure(value, self._width * first.weights)
 
+    def total(self) -> Figure:
+        """The sum of the values, where their number is not public."""
+        weights = self.number.lower + self._width * bernstein_shares(len(self.sums) - 1, 1)
+        return Figure(float(weights @ self.sums), weights)
+
     def variance(self) -> Figure:
         """The variance of these values (divided by their number)."""
         spread = self._variance()
@@ -80,11 +85,11 @@ class Moments:
         if self.public_size is not None:
             return self.sampled_mean().times(self._number)
         lower, (first, second) = self.number.lower, (bernstein_shares(len(self.sums) - 1, power) for power in (1, 2))
-        weights = lower + self._width * first
+        whole = self.total()
         squares = lower**2 + 2 * lower * self._width * first + self._width**2 * second
         most = max(lower**2, self.number.upper**2)
         variance = min(max(float(squares @ self.sums), 0.0), most * self._number)
-        return Figure(float(weights @ self.sums), weights, Sampling(variance, squares, most * variance, self._number))
+        return dataclasses.replace(whole, sampling=Sampling(variance, squares, most * variance, self._number))
 
     def supposed_mean(self, mean: float) -> Figure:
         """The mean of the population, off by what noise makes of it if it is supposed to be this one.

@@ -89,6 +89,8 @@ def tallied(rows: Any, tally: Tally, grid: Grid) -> Steps:
 
 def cell_sums(rows: Any, tally: Tally, grid: Grid, by: str) -> Any:
     """A relation with what the rows of each cell, or of each cell of something else, add up to in grid steps."""
+    for level in tally.before:
+        rows = rows.project(", ".join(f"{one.sql} AS c{i}" for i, one in enumerate(level)))
     scale = Formula.constant(2.0**-grid.exponent)
     steps = [f"CAST(trunc({(value * scale).sql}) AS BIGINT) AS s{j}" for j, value in enumerate(tally.values)]
     marked = rows.project(", ".join(["*", f"CAST({tally.cell.sql} AS INTEGER) AS cell", *steps]))

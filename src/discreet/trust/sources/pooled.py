@@ -51,7 +51,7 @@ class Pooled(DecodedTable):
     def sum(self, question: BoundedSum) -> Steps:
         columns = question.columns
         width = len(columns)
-        if (tally := question.tally) is None:
+        if (tally := question.tally) is None or tally.before:
             return pooled_sum(question, unit_rows(self._batches(lambda: self._chosen(columns, "n")), width))
 
         def sums() -> Any:

@@ -1,0 +1,297 @@
+"""A text in SQL, taken apart: what it may say is listed here, and all else is refused, with the word and its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from discreet.core.condition import name_of
+from discreet.core.errors import MissingExtra, NotPermitted, ParameterError
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Node
+
+LONGEST, DEEPEST, MOST_TOKENS = 2**14, 64, 2**12
+ASKED = "sql"
+OPTIONS = re.compile(r"\bSELECT\s+WITH\s+DIFFERENTIAL_PRIVACY\s+OPTIONS\s*\(([^()]*)\)", re.IGNORECASE)
+SIGNS = {"EQ": "==", "NEQ": "!=", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
+OPPOSITE = {"==": "!=", "!=": "==", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
+FUNCTIONS = {"Abs": "abs", "Floor": "floor", "Ceil": "ceil", "Sqrt": "sqrt"}
+OF_TWO = {"Least": "least", "Greatest": "greatest", "Coalesce": "coalesce"}
+COMPUTED = (*FUNCTIONS.values(), *OF_TWO.values())
+STATISTICS = {
+    "Count": "count",
+    "Sum": "total",
+    "Avg": "mean",
+    "Variance": "variance",
+    "VariancePop": "variance",
+    "Stddev": "standard_deviation",
+    "StddevPop": "standard_deviation",
+    "StddevSamp": "standard_deviation",
+    "Min": "minimum",
+    "Max": "maximum",
+    "Median": "median",
+    "Quantile": "quantile",
+    "ApproxQuantile": "quantile",
+    "WithinGroup": "quantile",
+}
+OF_A_POPULATION = ("Variance", "Stddev", "StddevSamp")
+REFUSED = {
+    "Window": "a window function ranks and adds over rows, which bounds nothing",
+    "Union": "tables cannot be put below one another",
+    "Join": "tables cannot be joined here",
+    "Distinct": "only units can be counted once each",
+    "Subquery": "a query inside an expression reads other rows",
+    "Select": "a query inside an expression reads other rows",
+}
+
+
+@dataclass(frozen=True)
+class SqlText:
+    """A statement as it was written, for errors that show where.
+
+    Parameters
+    ----------
+    text : str
+        Public. At most `LONGEST` letters. Whoever wrote it may be hostile: nothing of it is run.
+    """
+
+    text: str
+
+    def parsed(self) -> Node:
+        """The one SELECT that it is."""
+        self._check_size()
+        try:
+            import sqlglot
+            from sqlglot.errors import SqlglotError
+        except ImportError as why:
+            raise MissingExtra("read SQL", "sqlglot is not installed", "Run: pip install 'discreet[sql]'.") from why
+        try:
+            found = sqlglot.parse(self.text, dialect="duckdb")
+        except (SqlglotError, RecursionError) as why:
+            line = str(why).partition("\n")[0][:200]
+            raise ParameterError(ASKED, f"it cannot be read: {line}", "Write one SELECT.") from None
+        statements = [one for one in found if one is not None]
+        if len(statements) != 1 or kind_of(statements[0]) != "Select":
+            raise NotPermitted(ASKED, "it is not one SELECT", "Write one SELECT, and nothing behind it.")
+        return statements[0]
+
+    def _check_size(self) -> None:
+        if not isinstance(self.text, str) or len(self.text) > LONGEST:
+            raise ParameterError(ASKED, f"it is no text of up to {LONGEST} letters", "Write less.")
+        depth = most = 0
+        for letter in self.text:
+            depth += (letter in "([{") - (letter in ")]}")
+            most = max(most, depth)
+        words = len(re.findall(r"\w+|[^\w\s]", self.text))
+        repeated = re.search(r"(?:\b(?:not|case)\b\W*){32}|(?:[-+~]\s*){32}", self.text, re.IGNORECASE)
+        if most > DEEPEST or words > MOST_TOKENS or repeated:
+            obstacle = f"it has {words} words, with {most} brackets inside one another"
+            raise ParameterError(ASKED, obstacle, f"Write up to {MOST_TOKENS}, with up to {DEEPEST} brackets.")
+
+    def refused(self, node: Node, obstacle: str, remedy: str) -> NoReturn:
+        """Refuse a part of it, and show where it stands."""
+        raise NotPermitted(f"{ASKED} {self._marked(node)!r}", f"{obstacle}{self._place(node)}", remedy)
+
+    def _marked(self, node: Node) -> str:
+        return " ".join(node.sql(dialect="duckdb").split())[:80]
+
+    def _place(self, node: Node) -> str:
+        starts = [one.meta["start"] for one in node.walk() if "start" in one.meta]
+        if not starts:
+            return ""
+        before = self.text[: min(starts)]
+        return f", in line {before.count(chr(10)) + 1}, letter {len(before) - (before.rfind(chr(10)) + 1) + 1}"
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Reads what is said about single records: numbers and conditions, in the languages of this library.
+
+    SQL has three truth values, and a record is chosen where its condition is true. Here a comparison with a missing
+    value is false; so `NOT` is moved inwards, to the comparisons, where both agree.
+
+    Parameters
+    ----------
+    sql : SqlText
+        The statement.
+    names : mapping of str to str
+        Public. The columns of the data, by their names in the statement.
+    derived : callable
+        Makes a column of a number, and gives its name.
+    """
+
+    sql: SqlText
+    names: Mapping[str, str]
+    derived: Callable[[str], str]
+
+    def column(self, node: Node) -> str:
+        """The column that is named; capitals may differ."""
+        name = node.name
+        if node.args.get("table") is not None and node.args.get("db") is not None:
+            self.sql.refused(node, "a column is named with more than its table", f"Write {name}.")
+        found = self.names.get(name) or self._any_case(name)
+        if found is None:
+            near = ", ".join(self.names)
+            self.sql.refused(node, f"there is no column {name!r:.60}", f"There are {near}.")
+        return found
+
+    def _any_case(self, name: str) -> str | None:
+        found = [own for shown, own in self.names.items() if shown.lower() == name.lower()]
+        return found[0] if len(found) == 1 else None
+
+    def number(self, node: Node) -> str:
+        """A number of each record, as `expression_of` reads it."""
+        kind = kind_of(node)
+        if kind == "Paren":
+            return f"({self.number(node.this)})"
+        if kind == "Column":
+            return name_of(self.column(node))
+        if kind == "Literal" and not node.is_string:
+            return str(node.this)
+        if kind == "Boolean":
+            return "1" if node.this else "0"
+        if kind == "Neg":
+            return f"(-{self.number(node.this)})"
+        if kind in ARITHMETIC:
+            return f"({self.number(node.this)} {ARITHMETIC[kind]} {self.number(node.expression)})"
+        if kind in FUNCTIONS and not node.args.get("decimals"):
+            return f"{FUNCTIONS[kind]}({self.number(node.this)})"
+        if kind in OF_TWO:
+            return self._of_two(OF_TWO[kind], [node.this, *node.expressions])
+        if kind in ("Case", "If"):
+            return self._case(node)
+        if is_condition(node):
+            return f"case when {self.condition(node)} then 1 else 0 end"
+        return self._refuse(node, "a number", f"Compute with columns, numbers, + - * /, CASE, {', '.join(COMPUTED)}.")
+
+    def _of_two(self, function: str, given: list[Node]) -> str:
+        first, *others = (self.number(one) for one in given)
+        for other in others:
+            first = f"{function}({first}, {other})"
+        return first
+
+    def _case(self, node: Node) -> str:
+        ifs = node.args["ifs"] if kind_of(node) == "Case" else [node]
+        subject = node.this if kind_of(node) == "Case" else None
+        whens = []
+        for one in ifs:
+            test = self.condition(one.this) if subject is None else self._compared(subject, "==", one.this)
+            whens.append(f"when {test} then {self.number(one.args['true'])}")
+        other = node.args.get("default") if kind_of(node) == "Case" else node.args.get("false")
+        return f"case {' '.join(whens)}{'' if other is None else f' else {self.number(other)}'} end"
+
+    def condition(self, node: Node, negated: bool = False) -> str:
+        """A condition on each record, as `condition_of` reads it."""
+        kind = kind_of(node)
+        if kind == "Paren":
+            return self.condition(node.this, negated)
+        if kind == "Not":
+            return self.condition(node.this, not negated)
+        if kind in ("And", "Or"):
+            word = "and" if (kind == "And") != negated else "or"
+            return f"({self.condition(node.this, negated)} {word} {self.condition(node.expression, negated)})"
+        if kind in SIGNS:
+            sign = OPPOSITE[SIGNS[kind]] if negated else SIGNS[kind]
+            return self._compared(node.this, sign, node.expression)
+        if kind == "Between":
+            low, high = (">=", "<=") if not negated else ("<", ">")
+            ends = ((low, node.args["low"]), (high, node.args["high"]))
+            parts = [self._compared(node.this, sign, end) for sign, end in ends]
+            return f"({' or '.join(parts) if negated else ' and '.join(parts)})"
+        if kind == "In" and node.expressions:
+            sign, word = ("!=", "and") if negated else ("==", "or")
+            return f"({f' {word} '.join(self._compared(node.this, sign, one) for one in node.expressions)})"
+        if kind == "Is" and kind_of(node.expression) == "Null":
+            return f"{name_of(self._compared_column(node.this))} is {'not ' if negated else ''}missing"
+        if kind in ("Column", "Boolean") or (kind == "Is" and kind_of(node.expression) == "Boolean"):
+            return self._truth(node, negated)
+        remedy = "Compare columns and numbers, with AND, OR, NOT, IN, BETWEEN, IS NULL."
+        return self._refuse(node, "a condition", remedy)
+
+    def _truth(self, node: Node, negated: bool) -> str:
+        if kind_of(node) == "Is":
+            return self._compared(node.this, "!=" if negated else "==", node.expression)
+        if kind_of(node) == "Boolean":
+            self._refuse(node, "a condition that reads a column", "Leave it out.")
+        return f"{name_of(self.column(node))} == {'false' if negated else 'true'}"
+
+    def _compared(self, left: Node, sign: str, right: Node) -> str:
+        return f"{self._operand(left)} {sign} {self._operand(right)}"
+
+    def _operand(self, node: Node) -> str:
+        """What is compared: a column, a number, a text, a date or a truth value."""
+        kind = kind_of(node)
+        if kind == "Paren":
+            return self._operand(node.this)
+        if kind == "Literal":
+            return _quoted(node.this) if node.is_string else str(node.this)
+        if kind == "Neg" and kind_of(node.this) == "Literal" and not node.this.is_string:
+            return f"-{node.this.this}"
+        if kind == "Boolean":
+            return "true" if node.this else "false"
+        if kind in ("Cast", "TryCast") and kind_of(node.this) == "Literal" and node.this.is_string:
+            return _quoted(node.this.this)
+        return name_of(self._compared_column(node))
+
+    def _compared_column(self, node: Node) -> str:
+        return self.column(node) if kind_of(node) == "Column" else self.derived(self.number(node))
+
+    def _refuse(self, node: Node, wanted: str, remedy: str) -> NoReturn:
+        kind = kind_of(node)
+        reason = REFUSED.get(kind, f"{wanted} is wanted, and this is none that is known here")
+        if kind in STATISTICS:
+            reason = "a statistic stands where the values of single records are wanted"
+        self.sql.refused(node, reason, remedy)
+
+
+def kind_of(node: Node) -> str:
+    """What a part of a statement is, by the name of its class in sqlglot."""
+    return type(node).__name__
+
+
+def is_condition(node: Node) -> bool:
+    """Whether a part of a statement is a condition."""
+    return kind_of(node) in (*SIGNS, "And", "Or", "Not", "Between", "In", "Is")
+
+
+def number_of(sql: SqlText, node: Node) -> float:
+    """The number that is written there, and nothing that is computed."""
+    if kind_of(node) == "Neg":
+        return -number_of(sql, node.this)
+    if kind_of(node) != "Literal" or node.is_string:
+        sql.refused(node, "it is no number", "Write a plain number.")
+    return float(node.this)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def privacy_options(text: str) -> tuple[str, dict[str, float]]:
+    """The text without BigQuery's clause of privacy, and what that says.
+
+    Examples
+    --------
+    >>> privacy_options("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) ward, count(*) FROM v")
+    ('SELECT  ward, count(*) FROM v', {'epsilon': 1.0, 'delta': 1e-06})
+    """
+    found = OPTIONS.search(text)
+    if found is None:
+        return text, {}
+    given = dict(_option(part) for part in found[1].split(",") if part.strip())
+    return f"{text[: found.start()]}SELECT {text[found.end() :]}", given
+
+
+def _option(part: str) -> tuple[str, float]:
+    name, _, value = (piece.strip() for piece in part.partition("="))
+    if name.lower() not in ("epsilon", "delta"):
+        remedy = "Give epsilon and delta there; units, bounds and groups are in the schema."
+        raise NotPermitted(ASKED, f"the option {name!r:.40} is not known", remedy)
+    try:
+        return name.lower(), float(value)
+    except ValueError:
+        raise ParameterError(ASKED, f"{name} is {value!r:.40}", "Give a number.") from None

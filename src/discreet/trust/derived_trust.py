@@ -1,0 +1,57 @@
+"""A trust model whose records have more columns, which expressions compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from discreet.core.mechanism import Mechanism
+from discreet.questions.question import Question
+from discreet.questions.transformation import Expressed, Transformation
+from discreet.questions.transformed import derivation, transformed
+from discreet.schema.schema import Category
+from discreet.trust.trust_model import TrustModel
+from discreet.trust.wrapped_trust import WrappedTrust
+
+Release = TypeVar("Release")
+
+
+class DerivedTrust(WrappedTrust):
+    """Asks another trust model about its records with columns that are computed from them.
+
+    A new column of a record depends on that record alone, and is missing where it cannot be computed. So neighbors stay
+    neighbors, and one unit moves an answer by what its rows may add.
+
+    Parameters
+    ----------
+    trust : TrustModel
+        Who holds the records.
+    by : Transformation
+        Public. What is computed; see `derivation`.
+    """
+
+    def __init__(self, trust: TrustModel, by: Transformation) -> None:
+        super().__init__(trust, by.after)
+        self.by = by
+
+    @property
+    def shows_all_rows(self) -> bool:
+        """Whether the number of rows of each unit can be asked about."""
+        return bool(self._own("shows_all_rows", False))
+
+    @property
+    def derived(self) -> dict[str, Expressed]:
+        """The columns that are computed, by name."""
+        return {one.name: one for one in self.by.outputs if isinstance(one, Expressed)}
+
+    def listing(self, lists: Mapping[str, Category]) -> DerivedTrust:
+        """The same records, with columns of text that are read as categories of these values."""
+        trust: Any = self.trust
+        texts = {name: str(one.expression) for name, one in self.derived.items()}
+        bounds = {name: (one.number.lower, one.number.upper) for name, one in self.derived.items()}
+        inner = trust.listing(lists)
+        return DerivedTrust(inner, derivation(inner.schema, texts, bounds))
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """The release of the answer about these records."""
+        return self.trust.ask(transformed(question, self.by), mechanism)

@@ -1,0 +1,184 @@
+"""Several statistics at one price: what they cost together, what they share, and groups that only the data know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet
+from discreet.accounting.accountant import epsilon
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.query.select.frame import group_by
+from discreet.query.select.selection import Aggregate, Selection
+from discreet.query.words import statistic_asked
+from discreet.trust.private_data import PrivateData
+
+N = 6000
+RNG = np.random.default_rng(0)
+VISITS = pd.DataFrame(
+    {
+        "who": [f"p{i}" for i in RNG.integers(0, N // 2, N)],
+        "stay": RNG.uniform(0, 60, N),
+        "age": RNG.integers(0, 100, N).astype(float),
+        "ward": RNG.choice(["day", "icu"], N, p=[0.7, 0.3]),
+        "town": RNG.choice(["Bern", "Basel", "Chur"], N, p=[0.6, 0.399, 0.001]),
+    }
+)
+DESCRIBED = {"stay": (0, 60), "age": (0, 100), "ward": ["day", "icu"], "town": str}
+
+
+RICH = Budget(1e6, 1e-3)
+
+
+def private(budget: Budget = RICH, **how: Any) -> PrivateData:
+    return PrivateData.of(VISITS, DESCRIBED, budget, **how)
+
+
+def aggregate(name: str, *columns: str, label: str | None = None, weight: float = 1.0, **options: Any) -> Aggregate:
+    asked = statistic_asked("test", getattr(discreet, name), columns, options)
+    return Aggregate(label or f"{name} {' '.join(columns)}", asked, weight)
+
+
+MOMENTS = [
+    aggregate("count", "stay"),
+    aggregate("total", "stay"),
+    aggregate("mean", "stay"),
+    aggregate("variance", "stay"),
+]
+
+
+def test_all_of_it_costs_one_price_and_is_charged_once() -> None:
+    data = private(Budget(1.0, 1e-6))
+    asked = (*MOMENTS, aggregate("count"), aggregate("median", "age"), aggregate("mean", "age"))
+    found = Selection(data, asked, Budget(1.0, 1e-6), ("ward",)).released("all")
+    assert len(data.ledger.entries()) == 1
+    assert 0.9 < epsilon(found.receipt.event, 1e-6) <= 1.0
+    with pytest.raises(DiscreetError):
+        discreet.count(data, epsilon=0.1)
+
+
+def test_what_is_about_the_moments_of_a_column_shares_one_sum() -> None:
+    for by in ((), ("ward",)):
+        assert len(Selection(private(), tuple(MOMENTS), Budget(1.0), by).stages) == 1
+        assert len(Selection(private(), (*MOMENTS, aggregate("count")), Budget(1.0), by).stages) == 2
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+@pytest.mark.parametrize("by", [(), ("ward",)])
+def test_the_numbers_are_those_of_the_data(by: tuple[str, ...], neighbors: Neighbors) -> None:
+    extremes = [
+        aggregate("quantile", "age", q=0.9),
+        aggregate("minimum", "stay"),
+        aggregate("standard_deviation", "stay"),
+    ]
+    asked = (*MOMENTS, aggregate("count"), aggregate("median", "age"), *extremes)
+    found = Selection(private(neighbors=neighbors), asked, Budget(1e5, 1e-6), by).released("all")
+    groups = [VISITS] if not by else [VISITS[VISITS.ward == name] for name in found.labels["ward"]]
+    for place, group in enumerate(groups):
+        exact = [
+            len(group),
+            group.stay.sum(),
+            group.stay.mean(),
+            group.stay.var(ddof=0),
+            len(group),
+            group.age.median(),
+        ]
+        exact += [group.age.quantile(0.9), group.stay.min(), group.stay.std(ddof=0)]
+        for series, value in zip(found.series, exact, strict=True):
+            assert series.values[place] == pytest.approx(value, rel=0.02, abs=0.6), series.name
+
+
+def test_a_larger_weight_means_less_noise() -> None:
+    light, heavy = (
+        Selection(
+            private(), (aggregate("mean", "stay"), aggregate("mean", "age", weight=w)), Budget(1.0, 1e-6), ("ward",)
+        )
+        for w in (1.0, 9.0)
+    )
+    errors = [one.released("means")["mean age"].standard_error for one in (light, heavy)]
+    assert errors[0] is not None
+    assert errors[1] is not None
+    assert np.all(errors[1] < 0.8 * errors[0])
+
+
+def test_intervals_of_shared_statistics_hold() -> None:
+    missed = np.zeros(3)
+    exact = np.array([len(VISITS), VISITS.stay.sum(), VISITS.stay.mean()])
+    for _ in range(60):
+        found = Selection(private(), tuple(MOMENTS), Budget(1.0)).released("moments")
+        ends = [one.interval for one in found.series[:3]]
+        missed += [not one.low[0] <= value <= one.high[0] for one, value in zip(ends, exact, strict=True)]
+    assert np.all(missed <= 13)  # of 60 at 95 %: more than 13 is beyond five deviations
+
+
+def test_groups_that_only_the_data_know_are_named_at_the_same_price() -> None:
+    data = private(Budget(1.0, 1e-6))
+    found = Selection(data, (aggregate("count"), aggregate("mean", "stay")), Budget(1.0, 1e-6), ("town", "ward"))
+    table = found.released("towns")
+    assert len(data.ledger.entries()) == 1
+    assert epsilon(table.receipt.event, 1e-6) <= 1.0
+    assert sorted(set(table.labels["town"])) == ["Basel", "Bern"]  # Chur is too rare
+    assert table["mean stay"].values == pytest.approx([VISITS.stay.mean()] * 4, rel=0.2)
+
+
+def test_no_group_is_named_where_all_are_rare() -> None:
+    rare = PrivateData.of(VISITS.head(3), DESCRIBED, Budget(1.0, 1e-6))
+    table = Selection(rare, (aggregate("count"),), Budget(1.0, 1e-6), ("town",)).released("towns")
+    assert len(table) == 0
+    assert len(rare.ledger.entries()) == 1
+
+
+def test_units_with_several_rows_are_bounded_as_everywhere() -> None:
+    users = private(Budget(1.0, 1e-6), unit=Unit("user", "who", 2))
+    table = Selection(users, (aggregate("count"), aggregate("mean", "stay")), Budget(1.0, 1e-6), ("town",)).released(
+        "x"
+    )
+    assert table.receipt.unit.rows == 2
+    assert table["count "].values.sum() == pytest.approx(N, rel=0.4)
+
+
+@pytest.mark.parametrize(
+    ("asked", "by", "delta", "says"),
+    [
+        ((), (), 0.0, "its columns are none"),
+        ((aggregate("count"), aggregate("count")), (), 0.0, "Name each column once"),
+        ((aggregate("histogram", "ward"),), (), 0.0, "no single number"),
+        ((aggregate("count"),), ("town",), 0.0, "needs a positive delta"),
+        ((aggregate("count"),), ("stay",), 0.0, "a number, which makes no groups"),
+        ((aggregate("mean", "absent"),), (), 0.0, "absent"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_spent(
+    asked: tuple[Aggregate, ...], by: tuple[str, ...], delta: float, says: str
+) -> None:
+    data = private()
+    with pytest.raises(DiscreetError, match=says):
+        Selection(data, asked, Budget(1.0, delta), by).released("x")
+    assert not data.ledger.entries()
+
+
+def test_two_columns_of_unknown_values_are_refused() -> None:
+    two = PrivateData.of({"a": ["x"], "b": ["y"]}, {"a": str, "b": str}, Budget(1.0, 1e-6))
+    with pytest.raises(NotPermitted, match="only the data know the values of a and b"):
+        Selection(two, (aggregate("count"),), Budget(1.0, 1e-6), ("a", "b")).released("x")
+
+
+def test_words_name_statistics_and_columns() -> None:
+    table = group_by(private(), "ward").aggregate("count", "mean of stay", old="quantile of age q=0.9", epsilon=1e5)
+    assert [one.name for one in table.series] == ["count", "mean of stay", "old"]
+    assert private().group_by("ward").aggregate("count", epsilon=1e5).values.sum() == N
+    for words, says in (("men of stay", "Did you mean"), ("", "no statistic"), ("mean of stay by ward", "of all")):
+        with pytest.raises(ParameterError, match=says):
+            private().group_by("ward").aggregate(words)
+
+
+def test_the_same_key_is_charged_once_and_gives_the_same_numbers() -> None:
+    data = private(Budget(1.0, 1e-6))
+    first, again = (data.group_by("town").aggregate("count", epsilon=1.0, delta=1e-6, key="k") for _ in range(2))
+    assert first.values.tolist() == again.values.tolist()
+    assert len(data.ledger.entries()) == 1

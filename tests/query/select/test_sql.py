@@ -1,0 +1,230 @@
+"""SQL: what may be asked, what it means, and that all else is refused unread or with the word and its place."""
+
+from __future__ import annotations
+
+import random
+import time
+from contextlib import suppress
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError
+from discreet.query.select.sql import read_sql, sql
+from discreet.query.select.sql_text import LONGEST
+from discreet.trust.private_data import PrivateData
+
+N = 4000
+RNG = np.random.default_rng(1)
+VISITS = pd.DataFrame(
+    {
+        "stay": RNG.uniform(0, 60, N),
+        "age": RNG.integers(0, 100, N).astype(float),
+        "ward": RNG.choice(["day", "icu", "o'r"], N),
+        "ill": RNG.choice([True, False], N),
+        "day": pd.to_datetime("2020-01-01") + pd.to_timedelta(RNG.integers(0, 1000, N), unit="D"),
+        "town": RNG.choice(["Bern", "Basel"], N),
+    }
+)
+VISITS.loc[::9, "age"] = np.nan
+DESCRIBED = {
+    "stay": (0, 60),
+    "age": (0, 100),
+    "ward": ["day", "icu", "o'r"],
+    "ill": discreet.Boolean(),
+    "day": discreet.Date("2020-01-01", "2022-12-31"),
+    "town": str,
+}
+
+
+RICH = Budget(1e9, 1e-3)
+
+
+def private(budget: Budget = RICH) -> PrivateData:
+    return PrivateData.of(VISITS, DESCRIBED, budget)
+
+
+MEANT = [
+    "SELECT count(*) FROM visits",
+    "SELECT ward, count(*) AS n, avg(stay) AS m FROM visits GROUP BY ward ORDER BY ward",
+    "SELECT count(*) FROM visits WHERE age >= 18 AND NOT (age > 65 OR ward = 'day')",
+    "SELECT count(*) FROM visits WHERE NOT (age > 65)",
+    "SELECT count(*) FROM visits WHERE NOT (age BETWEEN 10 AND 20) AND ward NOT IN ('icu', 'o''r')",
+    "SELECT count(*) FROM visits WHERE age IS NULL OR NOT ill",
+    "SELECT count(*) FROM visits WHERE day >= DATE '2021-01-01' AND stay * 24 > age + 100",
+    "SELECT sum(stay * 2 - 1) AS s, avg(CASE WHEN ward = 'icu' THEN 1 ELSE 0 END) AS share FROM visits",
+    "SELECT avg(CASE ward WHEN 'icu' THEN stay WHEN 'day' THEN 0 END) AS m FROM visits",
+    "SELECT avg(coalesce(age, 50)) AS a, max(least(stay, 30)) AS top FROM visits",
+    "WITH v AS (SELECT *, stay * 24 AS hours FROM visits WHERE ill) SELECT avg(hours) AS h FROM v WHERE hours > 100",
+    "SELECT avg(h) AS m FROM (SELECT stay / 2 AS h, ward AS place FROM visits) AS s WHERE place = 'icu'",
+    "SELECT floor(age / 25) AS band, count(*) AS n FROM v GROUP BY band HAVING count(*) > 10 ORDER BY n DESC LIMIT 2",
+]
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_it_means_what_it_means_elsewhere(text: str) -> None:
+    connection = duckdb.connect()
+    connection.register("visits", VISITS)
+    connection.register("v", VISITS)
+    edges = {"band": [0, 1, 2, 3, 4]} if "band" in text else None
+    found, exact = sql(private(), text, epsilon=1e6, edges=edges), connection.sql(text).fetchall()
+    assert len(found) == len(exact)
+    width = len(found.series)
+    for place, row in enumerate(exact):
+        for series, value in zip(found.series, row[-width:], strict=True):
+            assert series.values[place] == pytest.approx(value, rel=1e-3, abs=0.05)
+
+
+def test_ranks_and_spreads() -> None:
+    ranks = "median(stay), quantile(stay, 0.9), percentile_cont(0.1) WITHIN GROUP (ORDER BY stay)"
+    text = f"SELECT {ranks}, stddev_pop(stay) FROM v"
+    values = [one.values[0] for one in sql(private(), text, epsilon=1e5).series]
+    exact = [VISITS.stay.median(), VISITS.stay.quantile(0.9), VISITS.stay.quantile(0.1), VISITS.stay.std(ddof=0)]
+    np.testing.assert_allclose(values, exact, rtol=0.02)
+
+
+def test_groups_that_only_the_data_know() -> None:
+    found = sql(private(), "SELECT town, count(*) AS n FROM v GROUP BY 1 ORDER BY town", epsilon=5, delta=1e-6)
+    assert found.labels["town"] == ("Basel", "Bern")
+
+
+def test_the_price_may_be_in_the_text() -> None:
+    text = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5) count(*) FROM visits"
+    assert sql(private(), text).receipt.epsilon == pytest.approx(0.5)
+    with pytest.raises(ParameterError, match="epsilon is 2"):
+        sql(private(), text, epsilon=2.0)
+    with pytest.raises(NotPermitted, match="max_groups_contributed"):
+        sql(private(), text.replace("epsilon=", "max_groups_contributed="))
+
+
+def test_a_table_is_found_by_its_name_among_several() -> None:
+    data = {"Visits": private(), "other": private()}
+    assert sql(data, "SELECT count(*) FROM visits", epsilon=1e5).values[0] == N
+    with pytest.raises(NotPermitted, match="there is no table 'vists'"):
+        sql(data, "SELECT count(*) FROM vists")
+
+
+def test_one_key_is_one_question() -> None:
+    data = private(Budget(1.0))
+    first = data.sql("SELECT count(*) FROM v WHERE age > 5", epsilon=0.5, key="k")
+    assert data.sql("select count( * ) from v where age>5", epsilon=0.5, key="k").values == first.values
+    with pytest.raises(KeyReused):
+        data.sql("SELECT count(*) FROM v WHERE age > 6", epsilon=0.5, key="k")
+    assert len(data.ledger.entries()) == 1
+
+
+REFUSED = [
+    ("SELECT * FROM v", "would show records"),
+    ("SELECT stay FROM v", "neither grouped by nor inside a statistic"),
+    ("SELECT ward, count(*) FROM v", "neither grouped by nor inside"),
+    ("SELECT avg(stay) OVER () FROM v", "neither grouped by nor a statistic"),
+    ("SELECT count(DISTINCT ward) FROM v", "once each"),
+    ("SELECT DISTINCT ward FROM v", "DISTINCT is not allowed"),
+    ("SELECT avg(Foo) FROM v", "there is no column 'Foo', in line 1, letter 12"),
+    ("SELECT avg(stay) FROM v, w", "JOINS is not allowed"),
+    ("SELECT avg(stay) FROM v JOIN w USING (x)", "JOINS is not allowed"),
+    ("SELECT avg((SELECT max(stay) FROM v)) FROM v", "reads other rows"),
+    ("SELECT count(*) FROM v WHERE stay > (SELECT avg(stay) FROM v)", "reads other rows"),
+    ("SELECT count(*) FROM v WHERE stay IN (SELECT stay FROM v)", "a condition is wanted"),
+    ("SELECT avg(max(stay)) FROM v", "a statistic stands where"),
+    ("SELECT count(*) FROM v WHERE avg(stay) > 1", "a statistic stands where"),
+    ("SELECT avg(exp(stay)) FROM v", "a number is wanted"),
+    ("SELECT avg(random()) FROM v", "a number is wanted"),
+    ("SELECT avg(ward) FROM v", "ward"),
+    ("SELECT count(*) FROM v WHERE town = 'Bern'", "are not public"),
+    ("SELECT count(*) FROM v WHERE ward = 'absent'", "ward cannot be 'absent'"),
+    ("SELECT count(*) FROM (SELECT count(*) AS n FROM v GROUP BY ward) AS s", "record by record"),
+    ("WITH RECURSIVE r AS (SELECT * FROM r) SELECT count(*) FROM r", "for ever"),
+    ("WITH r AS (SELECT * FROM r) SELECT count(*) FROM r WHERE stay > 1 LIMIT 1.5", "no whole number"),
+    ("SELECT count(*) AS n FROM v HAVING avg(stay) > 1", "not among what is selected"),
+    ("SELECT count(*) AS n FROM v ORDER BY stay", "not among what is selected"),
+    ("SELECT count(*) FROM v TABLESAMPLE (10 PERCENT)", "is not allowed|no single table|cannot be read"),
+    ("SELECT count(*) FROM 'file.csv'", "no single table|cannot be read|"),
+    ("SELECT avg(age / stay) FROM v", "bounds"),
+    ("SELECT count(*) FROM v UNION SELECT 1", "not one SELECT"),
+    ("SELECT count(*) FROM v; DROP TABLE v", "not one SELECT"),
+    ("DELETE FROM v", "not one SELECT"),
+    ("COPY v TO 'x'", "not one SELECT|cannot be read"),
+    ("SELEC count(*)", "cannot be read|not one SELECT"),
+    ("", "not one SELECT|cannot be read"),
+    ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "brackets inside one another"),
+    ("SELECT count(*) FROM v WHERE " + "NOT " * 3000 + "ill", "words"),
+    ("SELECT " + "-" * 1 + " - " * 3000 + "1 FROM v", "words"),
+    ("SELECT 1 -- " + "x" * LONGEST, "no text of up to"),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), REFUSED, ids=range(len(REFUSED)))
+def test_everything_else_is_refused_before_anything_is_spent(text: str, says: str) -> None:
+    data, begun = private(), time.process_time()
+    if text == "SELECT count(*) FROM 'file.csv'":  # a table by any name is the only one there is: no file is opened
+        assert sql(data, text, epsilon=1e5).values[0] == N
+        return
+    with pytest.raises(DiscreetError, match=says) as refused:
+        sql(data, text)
+    assert "Nothing was released or spent" in str(refused.value)
+    assert not data.ledger.entries()
+    assert time.process_time() - begun < 30
+
+
+WORDS = [
+    "SELECT",
+    "FROM v",
+    "WHERE",
+    "GROUP BY",
+    "count(*)",
+    "avg(stay)",
+    "ward",
+    "age",
+    ">",
+    "=",
+    "'icu'",
+    "5",
+    "AND",
+    "NOT",
+    "(",
+    ")",
+    ",",
+    "AS n",
+    "HAVING",
+    "ORDER BY",
+    "LIMIT 3\n",
+    "--",
+    "/*",
+    ";",
+    "\x00",
+    "\u202e",
+    '"',
+    "'",
+    "CASE WHEN",
+    "END",
+    "*",
+]
+
+
+def test_made_up_texts_are_answered_or_refused_in_words() -> None:
+    source, data = random.Random(0), private(Budget(1e9, 1e-3))
+    for _ in range(1500):
+        text = " ".join(source.choice(WORDS) for _ in range(source.randrange(1, 14)))
+        if source.random() < 0.7:
+            text = f"SELECT count(*) FROM v WHERE {text}" if source.random() < 0.5 else f"SELECT {text}"
+        with suppress(DiscreetError):
+            read_sql(data, text)
+    assert not data.ledger.entries()
+
+
+def test_a_plan_says_the_error_before_anything_is_spent() -> None:
+    data = private()
+    text = "SELECT ward, count(*) AS n, avg(stay) AS m FROM v WHERE stay >= 0 GROUP BY ward"
+    expected = discreet.plan(data, text, n=N, epsilon=1.0).expectations
+    forecast = {one.question.rpartition(": ")[2]: one for one in expected}
+    assert not data.ledger.entries()
+    found = sql(data, text, epsilon=1.0)
+    for name in ("n", "m"):
+        low, high = found[name].interval
+        met = float(np.mean(high - low)) / 2
+        assert forecast[name].low / 1.15 <= met <= forecast[name].high * 1.15

@@ -1,0 +1,51 @@
+"""`discreet sql`: several statistics of a file at one price, or what they would be worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from discreet.core.budget import Budget
+from discreet.core.neighbors import Neighbors
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.service.cli.command import main
+
+TEXT = "SELECT sex, count(*) AS n, avg(stay_days) AS stay FROM patients WHERE age >= 18 GROUP BY sex"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert main(["sample"]) == 0
+    SqliteLedger.create(tmp_path / "p.ledger", Budget(2.0, 1e-6), name="patients", neighbors=Neighbors.ADD_REMOVE)
+    return tmp_path
+
+
+def test_a_select_is_asked_and_charged_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["sql", "patients.csv", TEXT, "--schema", "patients.toml", "--epsilon", "1", "--ledger", "p.ledger"]
+    assert main([*asked, "--key", "k"]) == 0
+    first = capsys.readouterr().out
+    assert "stay" in first
+    assert "epsilon 1" in first
+    assert main([*asked, "--key", "k"]) == 0
+    assert capsys.readouterr().out.splitlines()[:4] == first.splitlines()[:4]
+    with SqliteLedger.open(folder / "p.ledger") as ledger:
+        assert len(ledger.entries()) == 1
+
+
+def test_a_preview_reads_no_record_and_charges_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "patients.csv").unlink()
+    asked = ["sql", "patients.csv", TEXT, "--schema", "patients.toml", "--epsilon", "1", "--preview", "--n", "5000"]
+    assert main(asked) == 0
+    assert "nothing was asked" in capsys.readouterr().out
+    with SqliteLedger.open(folder / "p.ledger") as ledger:
+        assert not ledger.entries()
+
+
+def test_what_may_not_be_asked_ends_with_the_code_of_refusals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["sql", "patients.csv", "SELECT * FROM p", "--schema", "patients.toml", "--epsilon", "1"]
+    assert main([*asked, "--ledger", "p.ledger"]) == 5
+    assert "would show records" in capsys.readouterr().err
+    with SqliteLedger.open(folder / "p.ledger") as ledger:
+        assert not ledger.entries()
