@@ -9,12 +9,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.attack import ThreatModel
-from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
+from discreet.attacks.membership.compared_by_row import ComparedByRow
 from discreet.attacks.membership.membership_data import MembershipData, Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership.references import References
-from discreet.attacks.membership.threshold_attack import ScoredByRow
 from discreet.core.checks import check_one_of, check_positive
 from discreet.core.grid import Array
 
@@ -62,7 +60,7 @@ class RecordLaws:
 
 
 @dataclass(frozen=True)
-class LiRA(ScoredByRow):
+class LiRA(ComparedByRow):
     """Call those records members whose log-odds are likelier among models that have seen them than among others.
 
     Parameters
@@ -102,16 +100,6 @@ class LiRA(ScoredByRow):
     method: Literal["online", "offline"] = "online"
     shared: float = field(default=8.0, repr=False)
     paper: ClassVar[str] = "Carlini et al. 2022, Membership inference attacks from first principles"
-    threat: ClassVar[ThreatModel] = ThreatModel(
-        "probabilities",
-        "records with their labels, others like them, and how the target was trained",
-        "each record once",
-    )
-
-    @classmethod
-    def fitting(cls, material: Material) -> Prepared | Unfit | None:
-        """For every model with probabilities that can be trained again."""
-        return material.compared(cls) if isinstance(material, ModelMaterial) else None
 
     def __post_init__(self) -> None:
         check_one_of(ASKED, "method", self.method, ("online", "offline"))
