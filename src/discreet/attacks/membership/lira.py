@@ -80,8 +80,8 @@ class LiRA(ComparedByRow):
     -----
     Carlini, Chien, Nasr, Song, Terzis and Tramer 2022: log-odds of the own label are about normal for each record; a
     likelihood ratio of two normal laws online, one tail of one offline, and a common variance where models are few. The
-    weighted mean of both variances is ours. They report 8.4 % true positives at 0.1 % false ones on CIFAR-10, with 256
-    models; not measured here.
+    paper was not read for this; tests compute the ratio from densities that are known. The weighted mean of both
+    variances is ours.
 
     Examples
     --------

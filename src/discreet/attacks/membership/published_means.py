@@ -82,7 +82,8 @@ class MeansDistance(_ScoredByMeans):
     Notes
     -----
     Homer et al. 2008, for genomes: the mean over columns of |y - p| - |y - m|, for a record y, means m of the group and
-    p of the population, over its standard error. It takes about as many columns as there are members.
+    p of the population, over its standard error. It takes about as many columns as there are members. Not checked
+    against the paper; tests compare it with Student's statistic.
 
     Examples
     --------
@@ -116,7 +117,8 @@ class MeansLikelihoodRatio(_ScoredByMeans):
     -----
     Sankararaman, Obozinski, Jordan and Halperin 2009, for columns of zeros and ones, which is the most powerful test
     where columns are independent: the sum of y log(m / p) + (1 - y) log((1 - m) / (1 - p)). Other columns are taken as
-    normal with the variance of the reference: the sum of (m - p) (y - (m + p) / 2) / variance.
+    normal with the variance of the reference: the sum of (m - p) (y - (m + p) / 2) / variance. Not checked against the
+    paper; tests compare it with the logarithms of both probabilities.
 
     Examples
     --------
