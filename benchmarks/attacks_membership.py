@@ -61,7 +61,7 @@ def judged(references: References, attack: Attacker, targets: int = TARGETS, few
         pairs = np.delete(np.arange(len(references) // 2), place // 2)
         if few:
             pairs = np.random.default_rng(place).permutation(pairs)[: few // 2]
-        others = references.some((2 * pairs[:, None] + [0, 1]).ravel().tolist())
+        others = references.some([model for pair in pairs.tolist() for model in (2 * pair, 2 * pair + 1)])
         found.append(attack(data, others).run(references.models[place]).scores)
     return together(found)
 

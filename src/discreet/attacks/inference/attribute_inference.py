@@ -30,6 +30,7 @@ class _GuessedAttribute:
 
     known: MembershipData = field(repr=False)
     column: int
+    paper: ClassVar[str]
     threat: ClassVar[ThreatModel]
 
     @classmethod

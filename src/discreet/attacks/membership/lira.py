@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.membership.compared_by_row import ComparedByRow
-from discreet.attacks.membership.membership_data import MembershipData, Values
+from discreet.attacks.membership.membership_data import Values
 from discreet.attacks.membership.model_target import ModelTarget
-from discreet.attacks.membership.references import References
 from discreet.core.checks import check_one_of, check_positive
 from discreet.core.grid import Array
 
@@ -86,6 +85,7 @@ class LiRA(ComparedByRow):
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from discreet.attacks import MembershipData, References
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     >>> data = MembershipData.of(X[:100], y[:100], X[100:], y[100:])
@@ -95,8 +95,6 @@ class LiRA(ComparedByRow):
     True
     """
 
-    data: MembershipData
-    references: References
     method: Literal["online", "offline"] = "online"
     shared: float = field(default=8.0, repr=False)
     paper: ClassVar[str] = "Carlini et al. 2022, Membership inference attacks from first principles"

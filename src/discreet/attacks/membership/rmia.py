@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from discreet.attacks.membership.compared_by_row import ComparedByRow
-from discreet.attacks.membership.membership_data import MembershipData, Values
+from discreet.attacks.membership.membership_data import Values
 from discreet.attacks.membership.model_target import ModelTarget
-from discreet.attacks.membership.references import References
 from discreet.core.checks import check_one_of, check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
@@ -57,6 +56,7 @@ class RMIA(ComparedByRow):
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from discreet.attacks import MembershipData, References
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     >>> data = MembershipData.of(X[:100], y[:100], X[100:], y[100:])
@@ -66,8 +66,6 @@ class RMIA(ComparedByRow):
     True
     """
 
-    data: MembershipData
-    references: References
     method: Literal["online", "offline"] = "online"
     gamma: float = 1.0
     a: float = 0.3

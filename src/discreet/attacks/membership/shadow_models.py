@@ -10,9 +10,8 @@ import numpy as np
 
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.membership.compared_by_row import ComparedByRow
-from discreet.attacks.membership.membership_data import MembershipData, Values
+from discreet.attacks.membership.membership_data import Values
 from discreet.attacks.membership.model_target import ModelTarget
-from discreet.attacks.membership.references import References
 from discreet.core.checks import check_seed, check_whole
 from discreet.core.grid import Array
 
@@ -49,6 +48,7 @@ class ShadowModels(ComparedByRow):
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from discreet.attacks import MembershipData, References
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     >>> data = MembershipData.of(X[:200], y[:200], X[200:], y[200:])
@@ -58,8 +58,6 @@ class ShadowModels(ComparedByRow):
     True
     """
 
-    data: MembershipData
-    references: References
     number: int = 16
     random_state: int = 0
     paper: ClassVar[str] = "Shokri, Stronati, Song and Shmatikov 2017, Membership inference attacks against models"
