@@ -17,11 +17,11 @@ SECTIONS = sorted(path.stem.removeprefix("attacks_") for path in Path(__file__).
 
 
 def main(names: list[str]) -> None:
-    """Run these sections, or all."""
+    """Run these sections, or all; what is done is written after each."""
     found: list[Row] = []
     for name in names or SECTIONS:
         found += importlib.import_module(f"benchmarks.attacks_{name}").rows()
-    report("attacks", found)
+        report("attacks", found)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from discreet.audit.audited import audited
 from discreet.core.events import Event, GaussianLoss, PureLoss
 from discreet.core.neighbors import Neighbors
 
-RUNS, GRID, SOUND, LEVEL = 100_000, 2.0**-20, 200, 1e-6
+RUNS, GRID, SOUND, LEVEL = 100_000, 2.0**-20, 2000, 1e-6
 Records = Any
 Rng = np.random.Generator
 Made = Callable[..., Any]

@@ -246,22 +246,22 @@ def attacked() -> list[Attacked | Row]:
     return [*of_learners(), *of_tables(), *of_means()]
 
 
-def rows(found: list[Attacked | Row] | None = None) -> list[Row]:
-    """Whether every rate is within what epsilon allows."""
-    return [one if isinstance(one, Row) else one.row() for one in (attacked() if found is None else found)]
-
-
-def main() -> None:
+def rows() -> list[Row]:
+    """Whether every rate is within what epsilon allows; the table of the manual is written of the same releases."""
     found = attacked()
+    TABLE.write_text(table([one for one in found if isinstance(one, Attacked)]), encoding="utf-8")
+    return [one if isinstance(one, Row) else one.row() for one in found]
+
+
+def table(found: list[Attacked]) -> str:
+    """The page of the manual."""
     heads = " | ".join(f"true at {100 * rate:g} % false, of allowed" for rate in RATES)
-    head = f"| release | epsilon | best attack | area | {heads} |"
-    lines = [head, "|---|---|---|---|---|---|", *(one.line() for one in found if isinstance(one, Attacked))]
-    private = [one for one in found if isinstance(one, Attacked) and one.epsilon < math.inf]
+    lines = [f"| release | epsilon | best attack | area | {heads} |", "|---|---|---|---|---|---|"]
+    private = [one for one in found if one.epsilon < math.inf]
     held = sum(one.holds for one in private)
     intro = INTRO.format(releases=RELEASES, pool=POOL, held=held, all=len(private), level=95, delta=DELTA)
-    TABLE.write_text(intro + "\n".join(lines) + "\n", encoding="utf-8")
-    report("attacks_private", rows(found))
+    return intro + "\n".join([*lines, *(one.line() for one in found)]) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    report("attacks_private", rows())

@@ -9,13 +9,19 @@ RESULT = "attacks/test_attack_result.py"
 MUTANTS = [
     *of(
         "attacks/attack_result",
-        ("risk = (1 - self.confidence) / len(SHARES)", "risk = 1 - self.confidence"),
+        ("each = risk / len(SHARES)", "each = risk"),
         ("if low <= chance:", "if low <= 0:"),
         ("math.log(low * (1 - chance) / (chance * (1 - low)))", "math.log(low / chance)"),
         ("stats.beta.ppf(risk, right, trials - right + 1)", "stats.beta.ppf(risk, right + 1, trials - right)"),
         ("chance = max(scores.share, 1 - scores.share)", "chance = 0.0"),
         ("SHARES = (1.0, 0.1, 0.02)", "SHARES = (1.0,)"),
         ('"note": NOT_PRIVATE,\n        }', '"note": "",\n        }'),
+    ),
+    *of(
+        "attacks/attack_result",
+        ("MembershipScores(-scores.members, -scores.others)", "scores"),
+        ('*rest.pop("warnings", ()), *told', '*rest.pop("warnings", ())'),
+        tests="attacks/membership/test_threshold_attack.py",
     ),
     *of(
         "attacks/membership_scores",

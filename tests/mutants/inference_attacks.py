@@ -21,7 +21,11 @@ MUTANTS = [
         "attacks/linkage/quasi_identifiers",
         ("alone = (last - first == 1) & (people >= 0)", "alone = (last > first) & (people >= 0)"),
         ("alone = (last - first == 1) & (people >= 0)", "alone = last - first == 1"),
+    ),
+    *of(
+        "attacks/linkage/linked_people",
         ("if len(found) != people or found.max() >= rows:", "if len(found) != people:"),
+        tests="attacks/linkage/test_quasi_identifiers.py",
     ),
     *of(
         "attacks/linkage/fellegi_sunter",
@@ -94,7 +98,7 @@ MUTANTS = [
     ),
     *of(
         "attacks/inference/attribute_inference",
-        ("len(values)) + np.log(prior)", "len(values))"),
+        ("LEAST))) + np.log(counts / counts.sum())", "LEAST)))"),
         ("max(control_rate(int(elsewhere.sum()), len(elsewhere)), frequent)", "frequent"),
         ("margins = margins - np.mean(", "margins = margins - 0 * np.mean("),
     ),

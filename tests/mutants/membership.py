@@ -56,7 +56,10 @@ MUTANTS = [
     ),
     *of(
         "attacks/membership/rmia",
-        ("((1 + self.a) * without + 1 - self.a) / 2", "((1 - self.a) * without + 1 + self.a) / 2"),
+        ("((1 + self.a) * without.means + 1 - self.a) / 2", "((1 - self.a) * without.means + 1 + self.a) / 2"),
+        ("true = found - np.diag(", "true = found + np.diag("),
+        ("true @ [0.5, 0.5]", "found @ [0.5, 0.5]"),
+        ("spread * float((1 / np.maximum(counts, 1)).mean())", "spread"),
         ("np.searchsorted(population, ratios / self.gamma", "np.searchsorted(population, ratios * self.gamma"),
         ("exceeded + ratios / (1 + ratios)", "exceeded + 0 * ratios"),
         ("own / self._means[self.references.places(X, y)]", "own"),

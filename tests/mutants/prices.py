@@ -56,6 +56,12 @@ MUTANTS = [
         "test_a_block_takes_its_processor_time_whether_it_answers_fails_or_does_neither",
     ),
     *of(
+        "trust/isolation/fork_server",
+        ("_bring_up_to_date(child)\n    try", "try"),
+        tests="trust/isolation/test_isolated.py::"
+        "test_the_processor_time_of_a_block_is_known_whether_or_not_it_asks_for_it",
+    ),
+    *of(
         "trust/isolation/walls",
         ("1, EQUALS, 129)", "1, HAS, 128)"),
         tests="trust/isolation/test_isolated.py::test_calls_about_others_are_refused",

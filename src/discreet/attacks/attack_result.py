@@ -29,6 +29,11 @@ NOT_PRIVATE = "NOT PRIVATE: this was computed with the truth at hand. Show it to
 RATES = (0.01, 0.001)  # false-positive rates at which a membership attack is judged
 SHARES = (1.0, 0.1, 0.02)  # of the records: how many guesses are counted when an epsilon is looked for
 WORST = 10  # rows that are named
+RARE = 1e-4  # the risk that scores which say nothing are said to be opposed
+OPPOSED = (
+    "Members have lower scores than others, more than luck allows: the target treats them in another way than this"
+    " attack expects, and whoever turns its guesses round is right more often than by chance."
+)
 
 
 @dataclass(frozen=True)
@@ -119,8 +124,22 @@ class AttackResult:
         places = scores.worst_off[:WORST]
         worst = tuple((places if rows is None else rows[places]).tolist())
         right, measure = scores.guessed_right, "records called member or not, rightly"
+        opposed = MembershipScores(-scores.members, -scores.others)
+        told = (OPPOSED,) if _epsilon_of(opposed, trials, chance, RARE) > 0 else ()
+        warnings = (*rest.pop("warnings", ()), *told)
         return cls(
-            attack, threat, measure, right, trials, chance, seconds, questions, scores=scores, worst=worst, **rest
+            attack,
+            threat,
+            measure,
+            right,
+            trials,
+            chance,
+            seconds,
+            questions,
+            scores=scores,
+            worst=worst,
+            warnings=warnings,
+            **rest,
         )
 
     @property
@@ -149,11 +168,7 @@ class AttackResult:
         """Under a pure epsilon below this one, such a success would be impossible, with the stated confidence."""
         if self.scores is None:
             return _least_epsilon(self.right, self.trials, self.chance, 1 - self.confidence)
-        risk = (1 - self.confidence) / len(SHARES)
-        guesses = {max(2, round(share * self.trials)) for share in SHARES}
-        return max(
-            _least_epsilon(min(self.scores.right_of_ends(some), some), some, self.chance, risk) for some in guesses
-        )
+        return _epsilon_of(self.scores, self.trials, self.chance, 1 - self.confidence)
 
     @property
     def title(self) -> str:
@@ -256,6 +271,13 @@ class AttackResult:
     def _repr_html_(self) -> str:
         rows = [(name, f"{value:.4g}") for name, value in self.figures().items()]
         return carded(grid(self.title, ("figure", "value"), rows), facts(self.lines()))
+
+
+def _epsilon_of(scores: MembershipScores, trials: int, chance: float, risk: float) -> float:
+    """The largest of those that the surest guesses show, of several shares of all; they have the risk together."""
+    guesses = {max(2, round(share * trials)) for share in SHARES}
+    each = risk / len(SHARES)
+    return max(_least_epsilon(min(scores.right_of_ends(some), some), some, chance, each) for some in guesses)
 
 
 def _least_epsilon(right: int, trials: int, chance: float, risk: float) -> float:

@@ -65,6 +65,7 @@ STYLE = """
 .discreet-report .promise th { width: 110px; vertical-align: top; }
 .discreet-report .promise td { overflow-wrap: anywhere; }
 .discreet-report .whole { white-space: nowrap; }
+.discreet-report .wide th, .discreet-report .wide td { white-space: nowrap; padding-right: 18px; }
 .discreet-report .card h2 { margin-bottom: 12px; }
 .discreet-report .notes { display: grid; grid-template-columns: 1fr 1fr; gap: 28px; margin-top: 22px; font-size: 14px; }
 .discreet-report .notes ul { margin: 0 0 10px; padding-left: 18px; }
@@ -78,6 +79,8 @@ STYLE = """
   .discreet-report figure .chart text { font-size: 20px; }
   .discreet-report .figures td.bar { width: 45%; }
 }
+.discreet-report figure .curve { max-width: 420px; margin: 0 auto; }
+.discreet-report figure .curve text { font-size: 12px; }
 @media print { .discreet-report { background: none; } .discreet-report main { padding: 0; } }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -105,7 +105,7 @@ def parsed(text: str, where: str = "schema") -> SchemaFile:
     """
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as why:
+    except (tomllib.TOMLDecodeError, RecursionError) as why:
         raise SchemaError(where, f"it is not TOML: {why}", "Correct that line.") from why
     _known(document, ("neighbors", "unit", "columns", "federation"), where)
     columns = document.get("columns")

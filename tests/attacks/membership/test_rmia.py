@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit
 
 from discreet.attacks import RMIA, LiRA, ModelTarget, References, ThresholdAttack
@@ -12,19 +13,22 @@ from tests.attacks.membership.made import alarms, networks_and_target, records
 
 
 def test_scores_are_shares_of_the_population_as_the_paper_has_them() -> None:
-    """Four records, counted by hand: p(x | target) / p(x) against the same of every z, times gamma."""
+    """Counted by hand: p(x | target) / p(x) against the same of every z, times gamma.
+
+    Of two models one has seen a record, so that nothing is known of their errors, and means are as they are.
+    """
     data = records(100)
     X, y = data.rows
     rng = np.random.default_rng(0)
-    inside = np.tile([[True], [False]], (2, 200)) ^ (rng.random(200) < 0.5)
-    margins = rng.normal(0, 2, (4, 200)).astype(np.float32)
-    references = References(X, y, inside, margins, (None,) * 4)
+    inside = np.tile([[True], [False]], (1, 200)) ^ (rng.random(200) < 0.5)
+    margins = rng.normal(0, 2, (2, 200)).astype(np.float32)
+    references = References(X, y, inside, margins, (None,) * 2)
     own = rng.uniform(0.05, 0.95, 200)
     target = ModelTarget.of(lambda rows: np.where((y == 1)[:, None], np.c_[1 - own, own], np.c_[own, 1 - own]))
     chances = expit(margins)
     for method, a, prior in (
         ("online", 0.3, chances.mean(axis=0)),
-        ("offline", 0.3, 0.65 * np.where(inside, 0, chances).sum(axis=0) / 2 + 0.35),
+        ("offline", 0.3, 0.65 * np.where(inside, 0, chances).sum(axis=0) + 0.35),
     ):
         attack = RMIA(data, references, method, gamma=2.0, a=a, temperature=1.0)  # type: ignore[arg-type]
         found = attack.scores(target, X, y)
@@ -32,6 +36,28 @@ def test_scores_are_shares_of_the_population_as_the_paper_has_them() -> None:
         shares = (ratios[:, None] / ratios >= 2.0).mean(axis=1)
         assert np.abs(found - shares).max() < 0.01
         assert (np.argsort(found) == np.argsort(ratios)).all()
+
+
+def test_means_by_few_models_are_predicted_as_a_regression_on_the_truth_would() -> None:
+    """Models with errors around means that are known: the weights, found without them, are those of least squares."""
+    data, rng = records(2000), np.random.default_rng(1)
+    X, y = data.rows
+    hard = rng.normal(0, 1, len(y))
+    truth = np.stack([hard + 1 + rng.normal(0, 0.3, len(y)), hard])
+    for models, least in ((4, 0.02), (200, 0.0)):
+        half = rng.random((models // 2, len(y))) < 0.5
+        inside = np.concatenate([half, ~half])
+        margins = np.where(inside, truth[0], truth[1]) + rng.normal(0, 2, inside.shape)
+        made = RMIA(data, References(X, y, inside, margins.astype(np.float32), (None,) * models), temperature=1.0)
+        chances = expit(margins)
+        means = np.stack([np.where(side, chances, 0).sum(axis=0) / (models // 2) for side in (inside, ~inside)])
+        draws = stats.norm.ppf((np.arange(200) + 0.5) / 200)[:, None] * 2
+        exact = np.mean([expit(side + draws).mean(axis=0) for side in truth], axis=0)
+        columns = np.c_[means.T, np.ones(len(y))]
+        fitted = columns @ np.linalg.lstsq(columns, exact, rcond=None)[0]
+        assert np.corrcoef(made._means, fitted)[0, 1] > 0.99
+        errors = [np.sqrt(((guess - exact) ** 2).mean()) for guess in (made._means, means.mean(axis=0))]
+        assert errors[0] < errors[1] - least
 
 
 def test_four_references_do_what_takes_others_many_more() -> None:

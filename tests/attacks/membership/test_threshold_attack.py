@@ -102,3 +102,18 @@ def test_a_million_rows_take_a_few_times_their_own_memory() -> None:
     assert result.trials == 1_000_000
     assert tracemalloc.get_traced_memory()[1] < 6 * X.nbytes
     tracemalloc.stop()
+
+
+def test_a_target_that_denies_its_members_is_told_of() -> None:
+    """It knows that it is attacked, and is unsure of whatever it has seen: turned round, that is as good a sign."""
+    seen = {row.tobytes() for row in DATA.members_X}
+
+    def denies(rows: Any) -> Any:
+        share = np.where([row.tobytes() in seen for row in rows], 0.5, 0.9)
+        return np.c_[share, 1 - share]
+
+    data = MembershipData.of(DATA.members_X, np.zeros(200), DATA.others_X, np.zeros(200))
+    result = ThresholdAttack(data).run(denies)
+    assert not result.beats_chance
+    assert "turns its guesses round" in result.warnings[-1]
+    assert not any("round" in text for text in ThresholdAttack(data).run(_hashed).warnings)

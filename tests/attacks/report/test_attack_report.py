@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from discreet.attacks import (
     AttackReport,
     AttackResult,
+    MembershipData,
     ModelMaterial,
     Prepared,
     TableMaterial,
@@ -180,6 +181,20 @@ def test_the_page_says_first_that_it_is_not_private_and_holds_no_script_and_no_v
     assert not [value for value in values if value in body]
     assert "\x1b" not in text
     assert "polyline" in text
+
+
+def test_members_that_are_easier_by_a_shift_of_years_are_told_first() -> None:
+    """Members of one year, others of the next, in which all values have grown: that tells them apart by itself."""
+    rng = np.random.default_rng(5)
+    years = np.r_[np.zeros(150), np.ones(150)]
+    X = rng.normal(size=(300, 6)) + years[:, None]
+    y = rng.integers(0, 2, 300)
+    data = MembershipData.of(X[:150], y[:150], X[150:], y[150:])
+    report = attacked(ModelMaterial(KNeighborsClassifier(5).fit(X[:150], y[:150]), data, number=0))
+    assert "without the target" in report.warnings[0]
+    body = report.to_html().partition("<main>")[2]
+    assert body.index("<b>Mind:</b>") < body.index("What an adversary can do")
+    assert "warning 1" in str(report)
 
 
 def test_a_target_that_raises_is_a_finding() -> None:

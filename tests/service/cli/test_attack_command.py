@@ -151,6 +151,27 @@ def test_a_table_and_a_schema_without_a_column_in_common_are_refused(folder: Pat
     assert "no column of the schema is in all files" in mistaken(capsys, *TABLE)
 
 
+def test_hostile_schemas_are_refused_or_stay_text(folder: Path, capsys: Out) -> None:
+    """No schema, one of other kinds, of bounds without a meaning, nested without end, and a name that is a script."""
+    for text in (
+        "\x00[columns",
+        "columns = 3",
+        SCHEMA.replace("-9", "nan"),
+        SCHEMA.replace("-9", "1e999"),
+        SCHEMA.replace('"number"', "\"__import__('os')\""),
+        "a = " + "[" * 100_000,
+        '[columns.a]\nkind = "category"\nvalues = []\n',
+    ):
+        Path("schema.toml").write_text(text)
+        assert "Traceback" not in mistaken(capsys, *TABLE), text[:40]
+    for name in ("secret.csv", "table.csv"):
+        frame = pd.read_csv(name)
+        frame.set_axis([NAME, "b"], axis=1).to_csv(name, index=False)
+    Path("schema.toml").write_text(SCHEMA.replace("columns.a", f"columns.{json.dumps(NAME)}"))
+    assert main(TABLE) == 0
+    assert not {"script", "img"} & {tag for tag, _ in read(Path("attack.html").read_text()).found}
+
+
 def test_refusals_quote_no_row(folder: Path, capsys: Out) -> None:
     header = Path("rest.csv").read_bytes().partition(b"\n")[0]
     Path("train.csv").write_bytes(header + b"\n\xff\xfe,31337,4711,31338\n")

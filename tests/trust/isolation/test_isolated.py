@@ -23,6 +23,7 @@ import pytest
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.trust.isolation import isolated as isolation
+from discreet.trust.isolation.fork_server import _taken
 from discreet.trust.isolation.isolated import BlockServer, check_isolation, isolated, processors
 from discreet.trust.isolation.job import Job, Page, Shipment
 from discreet.trust.isolation.rehearsed import rehearsed
@@ -172,6 +173,29 @@ def test_a_block_takes_its_processor_time_whether_it_answers_fails_or_does_neith
             server.start(page)
             assert server.done({0}, 60.0) == {0}
             assert time.monotonic() - start >= 0.3
+
+
+@pytest.mark.skipif(sys.platform != "linux" or processors() < 2, reason="a processor is shared, or nothing is told")
+def test_the_processor_time_of_a_block_is_known_whether_or_not_it_asks_for_it() -> None:
+    """On another processor the system counts ticks, of a millisecond or more, unless it is made to look."""
+    first, second, *_ = sorted(os.sched_getaffinity(0))
+    before = os.sched_getaffinity(0)
+    if not (child := os.fork()):
+        os.sched_setaffinity(0, {second})
+        while True:
+            pass
+    try:
+        os.sched_setaffinity(0, {first})
+        seen = [_taken(child, 0.0, 1.0)]
+        while len(seen) < 200 and seen[-1] < 2.0:
+            if (now := _taken(child, 0.0, 1.0)) > seen[-1]:
+                seen.append(now)
+        assert np.median(np.diff(seen)) < 5e-4
+        assert os.sched_getscheduler(child) == os.SCHED_OTHER
+    finally:
+        os.sched_setaffinity(0, before)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 def test_a_rehearsal_is_not_waited_for() -> None:

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.linkage.agreement_weights import AgreementWeights
-from discreet.attacks.linkage.linked_people import NOBODY, LinkedPeople, Places
-from discreet.attacks.linkage.quasi_identifiers import truth_of
-from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
+from discreet.attacks.linkage.linked_people import NOBODY, KnownByColumns, LinkedPeople, Places, truth_of
 from discreet.attacks.table_columns import Codes, TableColumns, coded_numbers, row_codes
 from discreet.core.checks import check_positive, names_of
 from discreet.core.errors import ParameterError
@@ -30,7 +28,7 @@ Block = Callable[[], Iterator[tuple[Places, Places]]]
 
 
 @dataclass(frozen=True)
-class FellegiSunter:
+class FellegiSunter(KnownByColumns):
     """The row that is most probably a person's, by how much more often each column agrees for the same person.
 
     Every person is compared with every row of the same block, column by column: alike, different, or unknown. How often
@@ -80,20 +78,6 @@ class FellegiSunter:
     threat: ClassVar[ThreatModel] = ThreatModel(
         "the released table", "some columns of people, with their names and some errors"
     )
-
-    @classmethod
-    def fitting(cls, material: Material) -> Prepared | Unfit | None:
-        """For tables with a row for each original record, of which others know the quasi-identifiers."""
-        if not isinstance(material, TableMaterial):
-            return None
-        names = tuple(name for name in material.roles.quasi_identifiers if name in material.columns)
-        if not names:
-            return Unfit('It needs columns that others know: give them the role "quasi-identifier" in the schema.')
-        if not material.row_by_row:
-            return Unfit("It needs a table with a row for each original record, in their order.")
-        known = material.named(material.original)
-        attack = cls({name: known[name] for name in names}, range(len(material.original)), names)
-        return Prepared(attack, material.named(material.released))
 
     def __post_init__(self) -> None:
         check_positive(ASKED, "threshold", self.threshold, least=0.5, most=1.0)

@@ -11,16 +11,14 @@ import numpy as np
 
 from discreet.attacks.attack import ThreatModel
 from discreet.attacks.attack_result import AttackResult
-from discreet.attacks.linkage.linked_people import NOBODY, LinkedPeople, Places, rows_of_people
-from discreet.attacks.material import Material, Prepared, TableMaterial, Unfit
+from discreet.attacks.linkage.linked_people import NOBODY, KnownByColumns, LinkedPeople, truth_of
 from discreet.attacks.table_columns import TableColumns, row_codes
-from discreet.core.errors import ParameterError
 
 ASKED = "QuasiIdentifiers"
 
 
 @dataclass(frozen=True)
-class QuasiIdentifiers:
+class QuasiIdentifiers(KnownByColumns):
     """The row that has all the values that are known of a person, if there is one alone.
 
     Parameters
@@ -53,20 +51,6 @@ class QuasiIdentifiers:
     paper: ClassVar[str] = "Sweeney, k-anonymity: a model for protecting privacy, 2002"
     threat: ClassVar[ThreatModel] = ThreatModel("the released table", "some columns of people, with their names")
 
-    @classmethod
-    def fitting(cls, material: Material) -> Prepared | Unfit | None:
-        """For tables with a row for each original record, of which others know the quasi-identifiers."""
-        if not isinstance(material, TableMaterial):
-            return None
-        names = tuple(name for name in material.roles.quasi_identifiers if name in material.columns)
-        if not names:
-            return Unfit('It needs columns that others know: give them the role "quasi-identifier" in the schema.')
-        if not material.row_by_row:
-            return Unfit("It needs a table with a row for each original record, in their order.")
-        known = material.named(material.original)
-        attack = cls({name: known[name] for name in names}, range(len(material.original)), names)
-        return Prepared(attack, material.named(material.released))
-
     def run(self, target: Any) -> AttackResult:
         """Look for each person in a released table, a data frame or a mapping of columns."""
         start = time.perf_counter()
@@ -81,12 +65,3 @@ class QuasiIdentifiers:
         details = {"rows alone": float((groups == 1).sum() / len(rows))}
         linked, seconds = LinkedPeople(answers, alone.astype(np.float64)), time.perf_counter() - start
         return linked.result(ASKED, self.threat, truth, len(released), seconds, details)
-
-
-def truth_of(asked: str, truth: Sequence[int], people: int, rows: int) -> Places:
-    """The row of each person, checked: as many as are known, each in the target or -1."""
-    found = rows_of_people(asked, truth)
-    if len(found) != people or found.max() >= rows:
-        obstacle = f"{people} people are known, {len(found)} have a row, and the target has {rows}"
-        raise ParameterError(asked, obstacle, "Give the row of each person, below the number of rows; -1 for nobody.")
-    return found

@@ -19,15 +19,15 @@ from discreet.core.grid import Array
 
 LEAST = 1e-4  # no share of ones is taken to be nearer to 0 or 1
 MOST = 1e100  # of a mean, so that its square is a number
-THREAT = ThreatModel("the published means", "records, and others of the population")
 
 
+@dataclass(frozen=True)
 class _ScoredByMeans:
     """An attack that gives each record a score by its likeness to means."""
 
-    threat: ClassVar[ThreatModel]
     data: MembershipData
-    reference: Any
+    reference: ArrayLike = field(repr=False)
+    threat: ClassVar[ThreatModel] = ThreatModel("the published means", "records, and others of the population")
 
     def __post_init__(self) -> None:
         rows = _numbers(type(self).__name__, self.reference)
@@ -82,7 +82,8 @@ class MeansDistance(_ScoredByMeans):
     Notes
     -----
     Homer et al. 2008, for genomes: the mean over columns of |y - p| - |y - m|, for a record y, means m of the group and
-    p of the population, over its standard error. It takes about as many columns as there are members.
+    p of the population, over its standard error. It takes about as many columns as there are members. Not checked
+    against the paper; tests compare it with Student's statistic.
 
     Examples
     --------
@@ -92,10 +93,7 @@ class MeansDistance(_ScoredByMeans):
     True
     """
 
-    data: MembershipData
-    reference: ArrayLike = field(repr=False)
     paper: ClassVar[str] = "Homer et al. 2008, Resolving individuals contributing trace amounts of DNA to mixtures"
-    threat: ClassVar[ThreatModel] = THREAT
 
     def scores(self, means: Array, rows: Array) -> Array:
         """The statistic of Student's test, over the columns of each row."""
@@ -119,7 +117,8 @@ class MeansLikelihoodRatio(_ScoredByMeans):
     -----
     Sankararaman, Obozinski, Jordan and Halperin 2009, for columns of zeros and ones, which is the most powerful test
     where columns are independent: the sum of y log(m / p) + (1 - y) log((1 - m) / (1 - p)). Other columns are taken as
-    normal with the variance of the reference: the sum of (m - p) (y - (m + p) / 2) / variance.
+    normal with the variance of the reference: the sum of (m - p) (y - (m + p) / 2) / variance. Not checked against the
+    paper; tests compare it with the logarithms of both probabilities.
 
     Examples
     --------
@@ -129,10 +128,7 @@ class MeansLikelihoodRatio(_ScoredByMeans):
     True
     """
 
-    data: MembershipData
-    reference: ArrayLike = field(repr=False)
     paper: ClassVar[str] = "Sankararaman, Obozinski, Jordan and Halperin 2009, Genomic privacy and limits of detection"
-    threat: ClassVar[ThreatModel] = THREAT
 
     @cached_property
     def _binary(self) -> Values:

@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from discreet.attacks.attack import ThreatModel
-from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
-from discreet.attacks.membership.membership_data import MembershipData, Values
+from discreet.attacks.membership.compared_by_row import ComparedByRow
+from discreet.attacks.membership.membership_data import Values
 from discreet.attacks.membership.model_target import ModelTarget
-from discreet.attacks.membership.references import References
-from discreet.attacks.membership.threshold_attack import ScoredByRow
 from discreet.core.checks import check_one_of, check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
@@ -24,7 +21,7 @@ ASKED = "RMIA"
 
 
 @dataclass(frozen=True)
-class RMIA(ScoredByRow):
+class RMIA(ComparedByRow):
     """Call those records members whose probability the target raised more than that of most records.
 
     The ratio of a record is its probability by the target over its mean probability by the references. Its score is the
@@ -50,12 +47,16 @@ class RMIA(ScoredByRow):
     -----
     Zarifzadeh, Liu and Shokri 2024, "Low-cost high-power membership inference attacks". The population is the same for
     all records, so their order is that of their ratios, whatever `gamma` is: it decides what a score means. Equal
-    shares are ordered by the ratio. The formula for `a` is that of their published code; dividing log-odds stands for
-    their scaled softmax.
+    shares are ordered by the ratio. The formulas for the score and for `a` were compared with the authors' code
+    (ml_privacy_meter), not with the paper; dividing log-odds stands for their scaled softmax.
+
+    Online, the mean probability is predicted from those by few models with and without the record: it is shrunk to what
+    records have in common, as far as models differ. That is ours, and changes little with many models.
 
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from discreet.attacks import MembershipData, References
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     >>> data = MembershipData.of(X[:100], y[:100], X[100:], y[100:])
@@ -65,23 +66,11 @@ class RMIA(ScoredByRow):
     True
     """
 
-    data: MembershipData
-    references: References
     method: Literal["online", "offline"] = "online"
     gamma: float = 1.0
     a: float = 0.3
     temperature: float = 2.0
     paper: ClassVar[str] = "Zarifzadeh, Liu and Shokri 2024, Low-cost high-power membership inference attacks"
-    threat: ClassVar[ThreatModel] = ThreatModel(
-        "probabilities",
-        "records with their labels, others like them, and how the target was trained",
-        "each record once",
-    )
-
-    @classmethod
-    def fitting(cls, material: Material) -> Prepared | Unfit | None:
-        """For every model with probabilities that can be trained again."""
-        return material.compared(cls) if isinstance(material, ModelMaterial) else None
 
     def __post_init__(self) -> None:
         check_one_of(ASKED, "method", self.method, ("online", "offline"))
@@ -96,12 +85,13 @@ class RMIA(ScoredByRow):
     def _means(self) -> Array:
         """The mean probability of each record of the pool, by models with and without it in equal parts."""
         chances = expit(self.references.margins / self.temperature).astype(np.float64)
-        without = _mean(chances, ~self.references.inside)
+        without = _Side.of(chances, ~self.references.inside)
         if self.method == "offline":
-            return np.asarray(((1 + self.a) * without + 1 - self.a) / 2)
-        seen = _mean(chances, self.references.inside)
-        known = np.where(np.isnan(seen), without, seen), np.where(np.isnan(without), seen, without)
-        return np.asarray((known[0] + known[1]) / 2)
+            return np.asarray(((1 + self.a) * without.means + 1 - self.a) / 2)
+        seen = _Side.of(chances, self.references.inside)
+        known = np.isfinite(seen.means) & np.isfinite(without.means)
+        one = np.where(np.isnan(seen.means), without.means, seen.means)
+        return np.where(known, _shrunk(seen, without, known), one)
 
     def scores(self, target: ModelTarget, X: Values, y: Values) -> Array:
         """The share of the population that a record exceeds, and less than one record more for the ratio itself."""
@@ -113,8 +103,38 @@ class RMIA(ScoredByRow):
         return np.where(np.isnan(ratios), np.nan, shares)
 
 
-def _mean(chances: Array, seen: NDArray[np.bool_]) -> Array:
-    """The mean over the models that are named; not a number where none is."""
-    there = seen & np.isfinite(chances)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(there, chances, 0.0).sum(axis=0) / there.sum(axis=0))
+@dataclass(frozen=True)
+class _Side:
+    """The mean probability of each record by the models that have seen it, or have not, and its error.
+
+    `means` is not a number where there is no such model; `error` is the variance of a mean of so many models as a
+    record has, on average over records, and 0 where no record has two.
+    """
+
+    means: Array
+    error: float
+
+    @classmethod
+    def of(cls, chances: Array, seen: NDArray[np.bool_]) -> _Side:
+        there = seen & np.isfinite(chances)
+        counts = there.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            means = np.where(there, chances, 0.0).sum(axis=0) / counts
+        squares = float((np.where(there, chances - means, 0.0) ** 2).sum())
+        spread = squares / max(int(np.maximum(counts - 1, 0).sum()), 1)
+        return cls(means, spread * float((1 / np.maximum(counts, 1)).mean()))
+
+
+def _shrunk(seen: _Side, without: _Side, known: NDArray[np.bool_]) -> Array:
+    """The best linear prediction of the mean of both sides, from means that have errors.
+
+    Over records, the observed means of both sides have a covariance C, of which the errors are a part of the diagonal:
+    what they would be by infinitely many models has C less the errors, and the prediction of half their sum has the
+    weights C^-1 (C - errors) (1/2, 1/2). With many models these are halves.
+    """
+    sides = np.stack([seen.means, without.means])
+    centre = sides[:, known].mean(axis=1)
+    found = np.cov(sides[:, known], bias=True)
+    true = found - np.diag(np.minimum([seen.error, without.error], np.diag(found)))
+    weights = np.clip(np.linalg.lstsq(found, true @ [0.5, 0.5], rcond=None)[0], 0.0, 1.0)
+    return np.clip(centre.mean() + weights @ (sides - centre[:, None]), np.nanmin(sides), 1.0)

@@ -9,11 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.attacks.attack import ThreatModel
-from discreet.attacks.material import Material, ModelMaterial, Prepared, Unfit
-from discreet.attacks.membership.membership_data import MembershipData, Values
+from discreet.attacks.membership.compared_by_row import ComparedByRow
+from discreet.attacks.membership.membership_data import Values
 from discreet.attacks.membership.model_target import ModelTarget
-from discreet.attacks.membership.references import References
-from discreet.attacks.membership.threshold_attack import ScoredByRow
 from discreet.core.checks import check_seed, check_whole
 from discreet.core.grid import Array
 
@@ -24,7 +22,7 @@ FEWEST = 20  # answers with and without: a label with fewer is judged with all o
 
 
 @dataclass(frozen=True)
-class ShadowModels(ScoredByRow):
+class ShadowModels(ComparedByRow):
     """Call those records members of whose probabilities a classifier says so, trained on models like the target.
 
     Each shadow model answers the records that it has seen and those that it has not. For each label, a classifier
@@ -50,6 +48,7 @@ class ShadowModels(ScoredByRow):
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from discreet.attacks import MembershipData, References
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
     >>> data = MembershipData.of(X[:200], y[:200], X[200:], y[200:])
@@ -59,19 +58,12 @@ class ShadowModels(ScoredByRow):
     True
     """
 
-    data: MembershipData
-    references: References
     number: int = 16
     random_state: int = 0
     paper: ClassVar[str] = "Shokri, Stronati, Song and Shmatikov 2017, Membership inference attacks against models"
     threat: ClassVar[ThreatModel] = ThreatModel(
         "probabilities", "records like those of the target, and how it was trained", "each record once"
     )
-
-    @classmethod
-    def fitting(cls, material: Material) -> Prepared | Unfit | None:
-        """For every model with probabilities that can be trained again."""
-        return material.compared(cls) if isinstance(material, ModelMaterial) else None
 
     def __post_init__(self) -> None:
         check_whole(ASKED, "number", self.number)

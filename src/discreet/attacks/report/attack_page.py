@@ -41,10 +41,11 @@ def fragment(report: AttackReport) -> str:
 
 def _head(report: AttackReport) -> str:
     told = "".join(f"<p class='warning'><b>Mind:</b> {safe(text)}</p>" for text in report.warnings)
+    title = report.title.removeprefix(f"{report.name}: ")
     return (
         f"<p class='warning'><b>{safe(NOT_PRIVATE)}</b></p>"
         f"<header><p class='kicker'>Attack before release</p><h1>{safe(report.name)}</h1>"
-        f"<p class='lead'>{unbroken(report.title)}</p>{tiles(_tiles(report))}</header>{told}"
+        f"<p class='lead'>{unbroken(title)}</p>{tiles(_tiles(report))}</header>{told}"
         f"<section><table class='promise'>{_rows(report.about)}</table></section>"
     )
 
@@ -55,16 +56,17 @@ def _tiles(report: AttackReport) -> dict[str, str]:
     members = {"members found at 1 % false": f"{100 * max(scored):.1f} %"} if scored else {}
     least = {"epsilon, at least": f"{report.results[0].epsilon:.3g}"} if report.results else {}
     promised = {} if report.receipt is None else {"epsilon promised": f"{report.receipt.epsilon:.4g}"}
-    return {**found, **members, **least, **promised, "not run": str(len(report.unfit))}
+    return {**found, **members, **least, **promised, "not run": str(len(report.unfit_here))}
 
 
 def _overview(report: AttackReport) -> str:
     head = ("attack", "right", "interval", "by chance", "epsilon, at least", "seconds", "questions")
     return (
         "<section><h2>What an adversary can do, and at which cost</h2>"
-        f"<table><tr>{_cells('th', head)}</tr>{''.join(map(_overview_row, report.results))}</table>"
-        "<p class='none'>Epsilon, at least: under a smaller one such a success would be impossible. The intervals of"
-        " all attacks hold together.</p></section>"
+        f"<table class='wide'><tr>{_cells('th', head)}</tr>{''.join(map(_overview_row, report.results))}</table>"
+        "<p class='none'>Epsilon, at least: under a smaller one such a success would be impossible. It counts the"
+        " records of which an attack on membership is surest, too: it may be right of these, and of all no more often"
+        " than by chance. The intervals of all attacks hold together.</p></section>"
     )
 
 
@@ -114,7 +116,8 @@ def _promise(report: AttackReport) -> str:
     head = ("epsilon", "delta", *(f"members found at {100 * rate:g} % false" for rate in RATES), "right of two")
     beyond = ", ".join(result.attack for result in report.beyond)
     told = f"<p class='warning'><b>Beyond what the receipt allows:</b> {safe(beyond)}</p>" if beyond else ""
-    return f"<section><h2>{title}</h2>{told}<table><tr>{_cells('th', head)}</tr>{''.join(rows)}</table></section>"
+    table = f"<table class='wide'><tr>{_cells('th', head)}</tr>{''.join(rows)}</table>"
+    return f"<section><h2>{title}</h2>{told}{table}</section>"
 
 
 def _allowed(allowed: Allowance) -> str:
@@ -131,7 +134,9 @@ def _advice(report: AttackReport) -> str:
 def _unfit(report: AttackReport) -> str:
     if not report.unfit:
         return ""
-    return f"<section><h2>What was not run, and why</h2><table class='promise'>{_rows(report.unfit)}</table></section>"
+    elsewhere = ", ".join(report.unfit_elsewhere)
+    rows = _rows({**report.unfit_here, **({"for other releases": elsewhere} if elsewhere else {})})
+    return f"<section><h2>What was not run, and why</h2><table class='promise'>{rows}</table></section>"
 
 
 def _rows(lines: Mapping[str, str]) -> str:
@@ -157,9 +162,9 @@ def curve(scores: MembershipScores) -> str:
     path = " ".join(f"{LEFT + (WIDTH - LEFT) * x:.1f},{(HEIGHT - FOOT) * (1 - y):.1f}" for x, y in places)
     drawn += [f"<polyline points='{path}' fill='none' stroke='currentColor' stroke-width='2'/>"]
     drawn += [f"<text x='{WIDTH}' y='{HEIGHT - 4}' text-anchor='end'>others accused</text>"]
-    drawn += [f"<text x='{LEFT + 6}' y='10'>members found; area {scores.area:.3f}</text>"]
-    frame = f"viewBox='0 -8 {WIDTH + 8} {HEIGHT + 8}' role='img' aria-label='ROC curve, area {scores.area:.3f}'"
-    return f"<svg class='chart' {frame}>{''.join(drawn)}</svg>"
+    drawn += [f"<text x='{LEFT}' y='-12'>members found; area {scores.area:.3f}</text>"]
+    frame = f"viewBox='0 -24 {WIDTH + 24} {HEIGHT + 24}' role='img' aria-label='ROC curve, area {scores.area:.3f}'"
+    return f"<svg class='chart curve' {frame}>{''.join(drawn)}</svg>"
 
 
 def _tick(decade: int, least: float) -> str:

@@ -113,8 +113,14 @@ class AttackReport:
         return tuple(row for row, _ in named.most_common(WORST))
 
     @property
-    def _others(self) -> list[str]:
-        return [name for name, why in self.unfit.items() if why.startswith(OTHER_KIND)]
+    def unfit_here(self) -> dict[str, str]:
+        """The attacks on releases of this kind that could not be run, and why."""
+        return {name: why for name, why in self.unfit.items() if not why.startswith(OTHER_KIND)}
+
+    @property
+    def unfit_elsewhere(self) -> tuple[str, ...]:
+        """The attacks on other kinds of release."""
+        return tuple(name for name in self.unfit if name not in self.unfit_here)
 
     @property
     def title(self) -> str:
@@ -175,10 +181,10 @@ class AttackReport:
 
     def __str__(self) -> str:
         lines = [NOT_PRIVATE, self.title, *(f"  {name}: {text}" for name, text in self.lines().items())]
-        lines += [f"{result.title}; epsilon at least {result.epsilon:.3g}" for result in self.results]
+        lines += [f"{result.title}; {_told(result)}" for result in self.results]
         lines += [f"beyond what the receipt allows: {result.attack}" for result in self.beyond]
-        lines += [f"not run: {name}. {why}" for name, why in self.unfit.items() if not why.startswith(OTHER_KIND)]
-        lines += [f"for other kinds of release: {', '.join(self._others)}"] if self._others else []
+        lines += [f"not run: {name}. {why}" for name, why in self.unfit_here.items()]
+        lines += [f"for other kinds of release: {', '.join(self.unfit_elsewhere)}"] if self.unfit_elsewhere else []
         return "\n".join(map(plain, [*lines, *(f"to change: {text}" for text in self.advice)]))
 
     def _repr_html_(self) -> str:
@@ -225,6 +231,12 @@ def attacked(
     warnings = tuple(dict.fromkeys(text for run in runs for text in run.result.warnings))
     report = AttackReport(name, _about(material), tuple(runs), unfit, (), warnings, receipt)
     return replace(report, advice=advice(material, report))
+
+
+def _told(result: AttackResult) -> str:
+    """The epsilon, and where it comes from, if not from all records together."""
+    surest = result.beats_chance and result.interval[0] <= result.chance
+    return f"epsilon at least {result.epsilon:.3g}{', by the records that it is surest of' if surest else ''}"
 
 
 def _run(one: Prepared) -> RunAttack | Unfit:
