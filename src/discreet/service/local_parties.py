@@ -97,7 +97,7 @@ def local_parties(
     unit: Unit = RECORD,
     neighbors: Neighbors = Neighbors.ADD_REMOVE,
     scheme: str = "masks",
-    largest: int = 2**20 - 1,
+    largest: int | None = None,
     packages: Sequence[str] = (),
     patience: float = 60.0,
 ) -> Iterator[LocalParties]:

@@ -182,7 +182,7 @@ class SecureSum(Held):
         unit: Unit = RECORD,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
         scheme: str = "masks",
-        largest: int = 2**20 - 1,
+        largest: int | None = None,
         packages: Iterable[str] = ("discreet",),
         bits: Bits | None = None,
     ) -> SecureSum:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +28,10 @@ class _Held:
 
     seed: SignedShare = field(repr=False)
     key: SignedShare = field(repr=False)
+
+
+def _anybody(names: Sequence[str]) -> None:
+    """Refuse nobody."""
 
 
 class Client(Held):
@@ -62,6 +66,8 @@ class Client(Held):
         self._announced_keys = AnnouncedKeys(terms, {})
         self._held: dict[str, _Held] = {}
         self._survivors: list[str] = []
+        self.admit: Callable[[Sequence[str]], object] = _anybody
+        """Given the names of those in the sum, before the vector is asked for and before they are signed; may refuse."""
 
     @property
     def most(self) -> int:
@@ -111,6 +117,7 @@ class Client(Held):
         message = self._heard(delivery)
         with self._seen.admitting(message):
             held = self._unsealed(unlabelled(message.body))
+            self.admit(ordered(self.terms, [self.name, *held]))
             masked = self._checked(vector() if callable(vector) else vector)
             add_mask(masked, self._announced_keys.self_key(self.name, self._seed))
             for peer in held:
@@ -128,6 +135,7 @@ class Client(Held):
                 obstacle = "they lack this client, or name someone who shared no keys with it"
                 raise Disagreement("survivors", obstacle, "Begin a new round.", UNOPENED)
             self.terms.check_enough("masked", len(names))
+            self.admit(ordered(self.terms, names))
             self._survivors = ordered(self.terms, names)
             return self._said("agreement", self._statement)
 
