@@ -49,8 +49,8 @@ class Federation:
         Public. How sums are opened: "masks", or "odo", where some parties may lie (see `trust.schemes`).
     largest : int
         Public. The most units that a party has: what it counts farther is moved to that. Under "odo" it costs a share
-        for each of its bits, and is 2**20 - 1 where not given; 1 where each party is a single person. Under "masks" sums
-        are sent in as few bytes as it allows, and in eight where not given.
+        for each of its bits, and is 2**20 - 1 where not given; 1 where each party is a single person. Under "masks"
+        numbers are sent in as few bytes as it allows, and in eight where not given.
     sizes : tuple of int
         Public. The fewest units that each party states to have, in the order of the parties, or nothing. Stated by
         their owners and counted in no table; see `Policy`.

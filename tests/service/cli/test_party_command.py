@@ -274,7 +274,7 @@ def test_sizes_and_limits_are_in_the_file_and_shown(folder: Path, capsys: Out) -
     out = capsys.readouterr().out
     assert "sizes: at least 5, 6, 7 units, as stated\n" in out
     assert "largest: no party has more than 100 units\n" in out
-    assert "over 11 units" in refused(capsys, *PARTY, "--listen", "127.0.0.1:0", "--least-units", "12")
+    assert "over 11 units" in refused(capsys, *PARTY, "--listen", "127.0.0.1:0", "--least-units", "12", code=5)
 
 
 def test_a_party_refuses_a_federation_with_another_digest(folder: Path, capsys: Out) -> None:
@@ -330,12 +330,8 @@ PARTY_MISTAKES: dict[str, tuple[list[str], str, int]] = {
     "no price at all": (["--most-epsilon", "0"], "positive, finite epsilon", 2),
     "a price that is none": (["--most-epsilon", "much"], "invalid float value", 2),
     "half a price": (["--most-delta", "1e-6"], "Give --most-epsilon", 2),
-    "more parties than the threshold": (
-        ["--least-parties", "3"],
-        "over 2 parties, and the party's policy asks for 3",
-        2,
-    ),
-    "units that nobody states": (["--least-units", "10"], "no sizes are stated", 2),
+    "more parties than the threshold": (["--least-parties", "3"], "over 2 parties, and the party's policy asks", 5),
+    "units that nobody states": (["--least-units", "10"], "no sizes are stated", 5),
     "no sets": (["--most-sets", "0"], "policy", 2),
     "no day": (["--most-daily", "0"], "policy", 2),
     "another scheme": (["--scheme", "odo"], "opens sums by scheme 'masks', not 'odo'", 2),

@@ -67,7 +67,7 @@ class Client(Held):
         self._held: dict[str, _Held] = {}
         self._survivors: list[str] = []
         self.admit: Callable[[Sequence[str]], object] = _anybody
-        """Given the names of those in the sum, before the vector is asked for and before they are signed; may refuse."""
+        """Given the names of those in the sum, before the vector is asked for and before they are signed: to refuse."""
 
     @property
     def most(self) -> int:

@@ -251,7 +251,7 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
         type=int,
         default=[],
         metavar="N",
-        help="units that a party states; for each, in order",
+        help="units that a party states; for each",
     )
     create.add_argument("--out", required=True, metavar="FEDERATION")
     _add_json(create)
