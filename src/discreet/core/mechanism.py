@@ -79,6 +79,12 @@ class Share(Protocol):
     def own_scale(self, prepared: Any) -> float:
         """The scale of one share, in grid steps; an error where no promise could be kept."""
 
+    def reach(self, prepared: Any, parties: int) -> int:
+        """How many steps from zero the shares of so many parties together stay, in all coordinates of a sum.
+
+        But for a chance below 2**-64, where shares have no farthest value.
+        """
+
     def masked(self, answer: Any, bits: Bits) -> Steps:
         """A party's own sum with its share, on the grid of the prepared answer, modulo 2**64."""
 

@@ -12,11 +12,12 @@ from discreet.core.errors import ParameterError
 from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, OutOfOrder, UnknownParty
 from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.masked_sum.mask_terms import MaskTerms, Ring
 from discreet.crypto.masked_sum.masks import ANSWERED, add_mask, put_on_half, statement
 from discreet.crypto.masked_sum.signed_share import SignedShare
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, SecretKeys, check_roster, drawn_bytes, ordered
-from discreet.crypto.rounds.speaker import Vector, Words
+from discreet.crypto.rounds.speaker import Vector
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.crypto.sharing.shamir import packed, share
 from discreet.noise.system_bits import system_bits
@@ -59,11 +60,11 @@ class Client(Held):
         terms.index(identity.name)
         check_roster(identity, terms, roster)
         rounds.claim(terms.round)
-        self.name, self.terms = identity.name, terms
+        self.name, self.terms = identity.name, MaskTerms.of(terms)
         self._identity, self._roster, self._bits = identity, roster, bits or system_bits()
         self._seen = ReplayGuard(terms.round, *ANSWERED)
         self._keys, self._seed = SecretKeys.drawn(self._bits), drawn_bytes(self._bits)
-        self._announced_keys = AnnouncedKeys(terms, {})
+        self._announced_keys = AnnouncedKeys(self.terms, {})
         self._held: dict[str, _Held] = {}
         self._survivors: list[str] = []
         self.admit: Callable[[Sequence[str]], object] = _anybody
@@ -123,7 +124,7 @@ class Client(Held):
             for peer in held:
                 put_on_half(masked, self._announced_keys, self.name, self._keys.mask, peer)
             self._held |= held
-            return self._said("masked", masked.astype("<u8", copy=False).tobytes())
+            return self._said("masked", self.terms.sent(masked))
 
     @exclusive
     def agree(self, survivors: Signed) -> Signed:
@@ -218,11 +219,11 @@ class Client(Held):
                 obstacle = f"{one.sender!r} signed another list, or is not on it"
                 raise Disagreement("agreements", obstacle, "Begin a new round.", UNOPENED, name=one.sender)
 
-    def _checked(self, vector: Vector) -> Words:
+    def _checked(self, vector: Vector) -> Ring:
         if vector.dtype not in (np.uint64, np.int64) or vector.shape != (self.terms.size,):
             raise ParameterError(
                 f"vector of {self.name!r}",
                 f"it is of {vector.dtype} and shape {vector.shape}",
                 f"Give {self.terms.size} integers of 64 bits.",
             )
-        return vector.astype(np.uint64)
+        return vector.astype(self.terms.word)

@@ -11,11 +11,12 @@ from discreet.core.held import Held, exclusive
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
 from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.masked_sum.mask_terms import MaskTerms, Ring
 from discreet.crypto.masked_sum.masks import SAID, put_on_half, statement, subtract_mask
 from discreet.crypto.masked_sum.signed_share import Opening, Revealed, SignedShare
 from discreet.crypto.messages import Message, ReplayGuard, Signed, labelled, listed, split, unlabelled
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, check_roster, ordered
-from discreet.crypto.rounds.speaker import Total, Words
+from discreet.crypto.rounds.speaker import Total
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 
 
@@ -76,12 +77,12 @@ class Server(Held):
             raise Disagreement("server", f"{identity.name!r} is not the server of these terms", "", UNOPENED)
         check_roster(identity, terms, roster)
         rounds.claim(terms.round)
-        self.terms, self.step = terms, SAID[0]
+        self.terms, self.step = MaskTerms.of(terms), SAID[0]
         self._identity, self._roster, self._seen = identity, roster, ReplayGuard(terms.round, *SAID)
-        self._announced_keys = AnnouncedKeys(terms, {})
+        self._announced_keys = AnnouncedKeys(self.terms, {})
         self._dealt: dict[str, _Dealt] = {}
         self._survivors: list[str] = []
-        self._masked = np.zeros(terms.size, np.uint64)
+        self._masked = np.zeros(self.terms.size, self.terms.word)
         self._passed_on: dict[str, Signed] = {}
         self._revealed: dict[str, Revealed] = {}
 
@@ -155,7 +156,7 @@ class Server(Held):
 
     @exclusive
     def total(self) -> Total:
-        """End the round: the sum over the survivors, exact modulo 2**64.
+        """End the round: the sum over the survivors, exact in the range of the terms, and else modulo its length.
 
         Raises
         ------
@@ -176,7 +177,7 @@ class Server(Held):
             for peer in self._survivors:
                 put_on_half(vector, self._announced_keys, name, secret, peer)
         self.step = "nothing"
-        return Total(vector, tuple(self._survivors), tuple(ordered(self.terms, opening.liars)))
+        return Total(self.terms.opened(vector), tuple(self._survivors), tuple(ordered(self.terms, opening.liars)))
 
     @property
     def _dropped(self) -> list[str]:
@@ -210,11 +211,11 @@ class Server(Held):
             raise Malformed(f"shares of {message.sender!r}", "they are not one for each other party", "", UNOPENED)
         return dealt
 
-    def _read_masked(self, message: Message) -> Words:
-        if len(message.body) != 8 * self.terms.size:
-            obstacle = f"it is not {self.terms.size} words"
+    def _read_masked(self, message: Message) -> Ring:
+        if len(message.body) != self.terms.width * self.terms.size:
+            obstacle = f"it is not {self.terms.size} numbers of {self.terms.width} bytes"
             raise Malformed(f"masked vector of {message.sender!r}", obstacle, "Send it whole.", UNOPENED)
-        return np.frombuffer(message.body, "<u8").astype(np.uint64, copy=False)
+        return self.terms.received(message.body)
 
     def _check_agrees(self, message: Message) -> None:
         if message.body != statement(self._announced_keys, ordered(self.terms, self._dealt), self._survivors):
