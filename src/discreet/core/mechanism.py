@@ -62,6 +62,10 @@ class Share(Protocol):
     promises: ClassVar[type[Any]]
     """The kind of event that such shares can keep."""
 
+    @property
+    def honest(self) -> int:
+        """The fewest parties whose shares are surely in the sum and unknown to everybody else."""
+
     @classmethod
     def of(cls, event: Any, honest: int) -> Share:
         """The shares that keep this promise; refused where it is not one of theirs."""

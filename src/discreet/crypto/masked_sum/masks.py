@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import KEY
+from discreet.crypto.masked_sum.mask_graph import MaskGraph
 from discreet.crypto.masked_sum.mask_terms import Ring
 from discreet.crypto.messages import framed, listed
 from discreet.crypto.rounds.agreement import AnnouncedKeys
@@ -79,9 +80,9 @@ def _pieces(vector: Ring, key: bytes) -> Iterator[_Piece]:
         yield _Piece(values, words.view(little)[: values.size])
 
 
-def statement(announced: AnnouncedKeys, sharers: list[str], survivors: list[str]) -> bytes:
-    """What an agreement signs: the announced keys, who shared keys, and whose vectors are added."""
-    return sha256(framed(announced.transcript, listed(sharers), listed(survivors))).digest()
+def statement(announced: AnnouncedKeys, graph: MaskGraph, survivors: list[str]) -> bytes:
+    """What an agreement signs: the announced keys, who shared keys with whom, and whose vectors are added."""
+    return sha256(framed(announced.transcript, graph.to_bytes(), listed(survivors))).digest()
 
 
 def put_on_half(vector: Ring, announced: AnnouncedKeys, owner: str, secret: bytes, peer: str) -> None:

@@ -20,11 +20,14 @@ from discreet.core.neighbors import Neighbors
 from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.mask_graph import SPARSE, choice_of
 from discreet.crypto.masked_sum.mask_terms import SECOND, WIDEST, MaskTerms
 from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.share_of import is_shared
 from discreet.trust.schemes.sum_scheme import Quorum
+
+FEWEST = 20  # one of so many parties colludes, at least, where each masks with a few
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Masks:
         Noise that goes on without end is beyond its reach with a chance below 2**-64; the sum is then wrong by a
         multiple of the modulus, and as private as ever.
         """
-        plain = MaskTerms.of(terms)
+        plain = self._with_choice(MaskTerms.of(terms), terms.threshold - share.honest)
         if largest is None:
             return plain
         parties, most = len(terms.parties), farthest(empty, largest) + 1  # a step more, where a sum was floored
@@ -81,6 +84,17 @@ class Masks:
         if width >= WIDEST:
             return plain
         return dataclasses.replace(plain, protocol=SECOND, width=width, lowest=lowest)
+
+    def _with_choice(self, terms: MaskTerms, colluding: int) -> MaskTerms:
+        """The same terms; of many parties each masks with a few, so that a twentieth may collude, or more if agreed."""
+        parties, threshold = len(terms.parties), terms.threshold
+        bears = max(colluding, parties // FEWEST)
+        if parties < SPARSE or bears > 2 * threshold - parties - 1:
+            return terms
+        choice = choice_of(parties, threshold, bears)
+        if choice is None:
+            return terms
+        return dataclasses.replace(terms, protocol=SECOND, degree=choice.degree, needed=choice.needed)
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: int | None) -> Steps:
         """The own sum with its share of the noise; what a party with more units than agreed has too much is cut off.
