@@ -188,3 +188,15 @@ def test_noise_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = np.asarray(cells.counts, dtype=float) - np.r_[100, np.zeros(1999)]
     assert errors.std() == pytest.approx(cells.stddev, rel=0.1)
     assert np.abs(errors).max() < 10 * cells.stddev
+
+
+def test_of_sixty_one_parties_each_masks_with_a_few_and_one_may_leave() -> None:
+    """The sum is that of all who stay, in numbers of two bytes, with the noise that was paid for."""
+    tables = {f"p{i:02}": {"age": np.full(3, 10.0)} for i in range(61)}
+    with SecureSum.rehearsal(tables, SCHEMA, threshold=55, largest=3) as trust:
+        terms = terms_in(trust, QUESTIONS["histogram"](), COINS.event)
+        assert (terms.degree, terms.needed, terms.width) == (20, 14, 2)
+        del trust._here["p07"]
+        with silence():
+            counts = trust.ask(QUESTIONS["histogram"](), COINS)
+    assert counts.tolist() == [0.0, 0.0, 180.0, 0.0, 0.0, 0.0, 0.0]
