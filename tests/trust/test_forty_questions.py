@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,9 @@ PARTIES, ROWS = 4, 30
 BOTH = ("cost", "days")
 CENTERS = FINE.values(FINE.cut(np.random.default_rng(5).uniform(-1, 1, (3, 2))))
 COUNTS: dict[str, Callable[[], BoundedSum]] = {
-    **{f"count of {name}": lambda name=name: count_of(SCHEMA, name) for name in ("age", "cost", "days")},
-    **{f"histogram of {n}": lambda n=n: contingency_of(SCHEMA, ("age",), (n,)) for n in (2, 3, 7, 50)},
-    **{f"costs in {n} cells": lambda n=n: contingency_of(SCHEMA, ("cost",), (n,)) for n in (1, 5)},
+    **{f"count of {name}": partial(count_of, SCHEMA, name) for name in ("age", "cost", "days")},
+    **{f"histogram of {n}": partial(contingency_of, SCHEMA, ("age",), (n,)) for n in (2, 3, 7, 50)},
+    **{f"costs in {n} cells": partial(contingency_of, SCHEMA, ("cost",), (n,)) for n in (1, 5)},
     "kinds": lambda: contingency_of(SCHEMA, ("kind",), (0,)),
     "kinds by age": lambda: contingency_of(SCHEMA, ("kind", "age"), (0, 4)),
     "ages by costs": lambda: contingency_of(SCHEMA, ("age", "cost"), (3, 3)),
@@ -55,16 +56,16 @@ COUNTS: dict[str, Callable[[], BoundedSum]] = {
     "lengths": lambda: record_lengths_of(SCHEMA, BOTH, (0.5, 1.0)),
 }
 SUMS: dict[str, Callable[[], BoundedSum]] = {
-    **{f"total of {name}": lambda name=name: total_of(SCHEMA, name, 0.0) for name in ("age", "cost", "days")},
+    **{f"total of {name}": partial(total_of, SCHEMA, name, 0.0) for name in ("age", "cost", "days")},
     "total from the lower bound": lambda: total_of(SCHEMA, "cost", -20.0),
-    **{f"mean of {name}": lambda name=name: moments_of(SCHEMA, name, 1, False) for name in ("age", "cost")},
-    **{f"variance of {name}": lambda name=name: moments_of(SCHEMA, name, 2, False) for name in ("cost", "days")},
-    **{f"moments over a public n, {k}": lambda k=k: moments_of(SCHEMA, "age", k, True) for k in (1, 2)},
-    **{f"moments by kind, {k}": lambda k=k: grouped_moments_of(SCHEMA, "kind", "cost", k) for k in (1, 2)},
+    **{f"mean of {name}": partial(moments_of, SCHEMA, name, 1, False) for name in ("age", "cost")},
+    **{f"variance of {name}": partial(moments_of, SCHEMA, name, 2, False) for name in ("cost", "days")},
+    **{f"moments over a public n, {k}": partial(moments_of, SCHEMA, "age", k, True) for k in (1, 2)},
+    **{f"moments by kind, {k}": partial(grouped_moments_of, SCHEMA, "kind", "cost", k) for k in (1, 2)},
     "center": lambda: center_of(SCHEMA, BOTH),
     "second moments, for PCA": lambda: second_moments_of(SCHEMA, BOTH, 1.0),
     "central moments": lambda: central_moments_of(SCHEMA, BOTH, np.array([0.25, -0.5]), 1.0),
-    **{f"k-means, {norm}": lambda norm=norm: clusters_of(SCHEMA, BOTH, CENTERS, norm) for norm in ("l1", "l2")},
+    **{f"k-means, {norm}": partial(clusters_of, SCHEMA, BOTH, CENTERS, norm) for norm in ("l1", "l2")},
     "k-means, residuals": lambda: cluster_residuals_of(SCHEMA, BOTH, CENTERS, 1.0, "l2"),
     "naive Bayes": lambda: class_moments_of(SCHEMA, BOTH, "kind", 1.0, 1.0, "l2"),
     "pairs": lambda: pair_moments_of(SCHEMA, BOTH, 1.0, "l2"),

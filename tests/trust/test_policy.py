@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -66,7 +66,8 @@ def test_the_fewest_units_are_those_that_the_smallest_parties_state() -> None:
         party("west", federation=agreed, policy=Policy(units=113))
     with pytest.raises(NotPermitted, match="no sizes are stated"):
         party("west", policy=Policy(units=1))
-    for wrong in ((16, 32), (16, 32, 64, -1), (1.5, 1, 1, 1)):
+    wrongs: list[Any] = [(16, 32), (16, 32, 64, -1), (1.5, 1, 1, 1)]
+    for wrong in wrongs:
         with pytest.raises(ParameterError, match="sizes"):
             dataclasses.replace(agreed, sizes=wrong)
     assert len({agreed.digest, federation().digest, dataclasses.replace(agreed, sizes=(1, 1, 1, 1)).digest}) == 3
@@ -153,6 +154,6 @@ def test_a_scheme_that_does_not_say_who_is_in_a_sum_is_refused_with_such_a_rule(
     agreed = dataclasses.replace(federation(), scheme="odo")
     rules = party("west", federation=agreed, policy=Policy(sets=1))
     seat = object.__new__(Seat)
-    seat._party, seat._speaker = rules, object()
+    seat._party, seat._speaker = rules, cast(Any, object())
     with pytest.raises(NotPermitted, match=r"scheme 'odo' does not say who is in a sum.*masks"):
         seat._watch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ class Watched:
         while messages := self.server.passed_on():
             yield messages["p0"]
             for name, client in self.clients.items():
-                self.server.receive(client.answer(messages[name], lambda name=name: vector_of(self.terms, name)))
+                self.server.receive(client.answer(messages[name], partial(vector_of, self.terms, name)))
 
     def secrets(self) -> list[bytes]:
         """All that no one may read: keys, the seed, and the shares that are held."""
@@ -129,7 +130,7 @@ def test_two_lists_of_survivors_open_nothing_among_many() -> None:
         name: from_server(FEW, "delivery", stage.server._boxes(name, boxes.to_bytes())) for name in FEW.parties
     }
     for name, client in stage.clients.items():
-        client.answer(delivered[name], lambda name=name: vector_of(FEW, name))
+        client.answer(delivered[name], partial(vector_of, FEW, name))
     signed: dict[int, dict[str, bytes]] = {0: {}, 1: {}}
     for place, (name, client) in enumerate(stage.clients.items()):
         half = 0 if name == "p7" else 1 if name == "p6" else place % 2
@@ -147,7 +148,8 @@ def test_two_lists_of_survivors_open_nothing_among_many() -> None:
 
 @pytest.mark.parametrize("terms", [FEW, SHORT], ids=["few", "short"])
 def test_messages_that_come_again_or_out_of_turn_are_not_answered(terms: MaskTerms) -> None:
-    stage, heard = Watched(terms), []
+    stage = Watched(terms)
+    heard: list[Signed] = []
     for true in stage.steps():
         for earlier in heard:
             with pytest.raises(ProtocolError):

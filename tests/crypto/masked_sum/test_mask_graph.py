@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,9 +181,9 @@ def test_all_choices_are_equally_likely() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"degree": 11}, {"needed": 9}, {"needed": 1}, {"degree": -1}])
-def test_terms_of_graphs_that_cannot_be_are_refused(wrong: dict[str, int]) -> None:
+def test_terms_of_graphs_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="each party chooses"):
-        MaskTerms("r1", NAMES, 9, 3, protocol=SECOND, **{"degree": 8, "needed": 5, **wrong})
+        dataclasses.replace(TERMS, **wrong)
 
 
 def bound_again(k: int, threshold: int, corrupt: int, choice: Choice) -> float:

@@ -33,7 +33,8 @@ ROUNDS: dict[str, tuple[Terms, dict[str, int]]] = {
 def recorded(name: str) -> dict[str, Any]:
     """What went in, all that `p0` and the server said to it, digests of what the others said, and the total."""
     terms, steps = ROUNDS[name]
-    run, said = Rehearsal(terms, steps), {}
+    said: dict[str, list[str]] = {}
+    run = Rehearsal(terms, steps)
     carry, spoke = run.carry, run.server._said
 
     def heard(signed: Signed) -> None:

@@ -16,6 +16,7 @@ from discreet.core.events import Event
 from discreet.core.mechanism import Noise
 from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.errors import TooFewSurvivors
+from discreet.crypto.masked_sum.mask_graph import Choice
 from discreet.crypto.masked_sum.mask_terms import SECOND, MaskTerms
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive import binomial, gaussian, laplace
@@ -30,6 +31,7 @@ from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Number, Schema
 from discreet.trust.call import Call, prepared
 from discreet.trust.private_data import PrivateData
+from discreet.trust.schemes import masks
 from discreet.trust.schemes.masks import Masks
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.silence import silence
@@ -134,13 +136,13 @@ def test_noise_stays_within_its_reach_but_for_the_chance_that_is_stated(
     steps = np.arange(-600, 601)
     normal = np.exp(-(steps**2) / (2 * 9.0**2))
     ups = np.exp(np.cumsum([0.0, *np.log((np.arange(600) + 1 / honest) / np.arange(1, 601)) - 1 / 9.0]))
-    laws = {GaussianShare(1.0, honest): normal / normal.sum()}
-    laws[LaplaceShare(1.0, honest)] = np.convolve(ups / ups.sum(), ups[::-1] / ups.sum())  # type: ignore[index]
+    laws: dict[Any, np.ndarray] = {GaussianShare(1.0, honest): normal / normal.sum()}
+    laws[LaplaceShare(1.0, honest)] = np.convolve(ups / ups.sum(), ups[::-1] / ups.sum())
     for share, law in laws.items():
         reach = share.reach(empty, 5)
         assert chance_beyond(law, 5, reach) < 1e-6
         assert chance_beyond(law, 5, reach // 3) > 1e-6
-        assert share.reach(type("Empty", (), {"size": 1000})(), 5) > reach  # type: ignore[arg-type]
+        assert share.reach(type("Empty", (), {"size": 1000})(), 5) > reach
 
 
 def test_a_party_of_an_earlier_version_is_refused_before_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,12 +158,13 @@ def test_a_party_of_an_earlier_version_is_refused_before_it_pays(monkeypatch: py
                 await self._channel.exchange(message, hear, most)
 
     with asked() as trust:
-        for name in ("p0", "p1"):
-            trust._here[name]._party.ledger = MemoryLedger(Budget(1e3, 1e-6))
+        accounts = {name: MemoryLedger(Budget(1e3, 1e-6)) for name in ("p0", "p1")}
+        for name, account in accounts.items():
+            trust._here[name]._party.ledger = account
             trust._here[name] = Earlier(trust._here[name])  # type: ignore[assignment]
         with pytest.raises(TooFewSurvivors, match=r"p0: recipe .*here it builds.*numbers of 2 bytes from"):
             trust.ask(QUESTIONS["histogram"](), COINS)
-        assert trust._here["p0"]._channel._party.ledger.entries() == ()
+        assert accounts["p0"].entries() == accounts["p1"].entries() == ()
 
 
 def test_a_limit_is_in_the_file_and_in_its_digest_and_without_one_files_are_as_ever(tmp_path: Path) -> None:
@@ -190,6 +193,20 @@ def test_noise_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.abs(errors).max() < 10 * cells.stddev
 
 
+def test_above_a_number_of_parties_each_masks_with_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That number is 61; here it is twelve, for the same rounds in less time."""
+    monkeypatch.setattr(masks, "SPARSE", 12)
+    monkeypatch.setattr(masks, "choice_of", lambda *quorum: Choice(8, 5))
+    for many in (11, 12):
+        tables = {f"p{i:02}": {"age": np.full(3, 10.0)} for i in range(many)}
+        with SecureSum.rehearsal(tables, SCHEMA, threshold=9, largest=3) as trust:
+            assert terms_in(trust, QUESTIONS["histogram"](), COINS.event).degree == (8 if many == 12 else 0)
+            del trust._here["p07"]
+            with silence():
+                assert trust.ask(QUESTIONS["histogram"](), COINS)[2] == 3 * (many - 1)
+
+
+@pytest.mark.slow
 def test_of_sixty_one_parties_each_masks_with_a_few_and_one_may_leave() -> None:
     """The sum is that of all who stay, in numbers of two bytes, with the noise that was paid for."""
     tables = {f"p{i:02}": {"age": np.full(3, 10.0)} for i in range(61)}

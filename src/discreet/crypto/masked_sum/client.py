@@ -240,7 +240,8 @@ class Client(Held):
         announced = self._announced_keys
         content = announced.unsealed(sender, self._keys.seal, self.name, box)
         seed, key, *chosen = split(content, 3 if self.terms.degree else 2)
-        held = _Held(*(SignedShare.from_bytes(announced, self.name, data) for data in (seed, key)), *chosen)
+        shares = [SignedShare.from_bytes(announced, self.name, data) for data in (seed, key)]
+        held = _Held(shares[0], shares[1], chosen[0] if chosen else b"")
         if not (
             held.seed.is_true("seed", announced, sender, self._roster)
             and held.key.is_true("key", announced, sender, self._roster)
@@ -250,8 +251,9 @@ class Client(Held):
         return held
 
     def _check_agreed(self, body: bytes) -> None:
+        own = self._statement
         for one in self._listed(body, "agreement"):
-            if one.sender not in self._survivors or one.body != self._statement:
+            if one.sender not in self._survivors or one.body != own:
                 obstacle = f"{one.sender!r} signed another list, or is not on it"
                 raise Disagreement("agreements", obstacle, "Begin a new round.", UNOPENED, name=one.sender)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,10 @@ class MaskGraph:
 
     def to_bytes(self) -> bytes:
         """The graph as it travels and is signed: a bit for each party, or names alone where all mask with all."""
+        return self._bytes
+
+    @cached_property
+    def _bytes(self) -> bytes:
         names = ordered(self.terms, self.chosen)
         if not self.terms.degree:
             return listed(names)

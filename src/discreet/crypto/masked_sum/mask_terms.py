@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
@@ -70,7 +71,7 @@ class MaskTerms(Terms):
             return terms
         return cls(**{field.name: getattr(terms, field.name) for field in dataclasses.fields(terms)})
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         if self.protocol == PROTOCOL:
             return super().digest
