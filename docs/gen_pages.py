@@ -126,7 +126,7 @@ MORE = {
         "trust.sources.file.File",
         "trust.sources.query.postgres_table",
         "trust.isolation.rehearsed.rehearsed",
-        "trust.party.Policy",
+        "trust.policy.Policy",
         "service.key_file.read_identity",
         "service.local_parties.local_parties",
     ],

@@ -142,6 +142,34 @@ def test_two_clinics_that_lie_are_named(here: Callable[[str], Shown]) -> None:
     assert "cedar lied: a number or a coin of its is no bit" in run.printed
 
 
+def test_the_notebook_shows_the_noise_of_each_kind_of_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    """999 empty cells show a deviation to 2.3 %, one standard error. Of coins there are a few more than must be."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    cells = json.loads((EXAMPLES / "noise_of_parties.ipynb").read_text(encoding="utf-8"))["cells"]
+    ran: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), "noise_of_parties.ipynb", "exec"), ran)
+    for name, found in ran["found"].items():
+        assert ran["errors"][name].std() == pytest.approx(found.stddev, rel=0.13)
+    assert ran["found"]["masks"].stddev / ran["found"]["curator"].stddev == pytest.approx((5 / 4) ** 0.5, rel=0.03)
+
+
+@pytest.mark.slow
+def test_four_clinics_learn_under_masks_and_count_under_verified_shares(tmp_path: Path) -> None:
+    """Groups of 30 and 70 years, half of all ill, a slope that is positive: all of it far from its noise."""
+    run = shown("organisations.py", tmp_path)
+    learnt = run.found["masks"]
+    np.testing.assert_allclose(learnt["k-means"], [30, 70], atol=3)
+    np.testing.assert_allclose(learnt["naive Bayes"], [0.5, 0.5], atol=0.05)
+    np.testing.assert_allclose(learnt["principal component"], [0.997, 0.08], atol=0.03)
+    assert learnt["logistic regression"][0] > 0.05
+    assert learnt["Fourier series"][1] > 1.5 * learnt["Fourier series"][-4]
+    assert np.sum(run.found["odo"].pop("histogram")) == pytest.approx(6000, abs=100)
+    assert all("Nothing was released or spent" in refused for refused in run.found["odo"].values())
+    assert len(run.found["odo"]) == 5
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Java is not installed")

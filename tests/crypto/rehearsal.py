@@ -129,7 +129,7 @@ class View:
         for sender in self.colluders:
             for owner in self.run.clients[sender]._held:
                 holders[owner].add(sender)
-        enough = self.run.terms.threshold
+        enough = self.run.terms.deal.threshold + 1
         return {owner for owner, held in holders.items() if len(held) >= enough} | self.colluders
 
     def opened(self) -> list[set[str]]:
@@ -145,4 +145,6 @@ class View:
         return [group for group in groups if group <= self.seeds]
 
     def _hidden(self, one: str, other: str) -> bool:
-        return one not in self.keys and other not in self.keys
+        known = self.run.server._graph
+        joined = one in known.chosen and other in known.chosen and known.joined(one, other)
+        return joined and one not in self.keys and other not in self.keys

@@ -852,7 +852,7 @@ MUTANTS = [
     ),
     *of(
         "trust/party",
-        ("party.charged(self.call.event, self.purpose, self.round)", "pass"),
+        ("party.charged(self.call.event, self.purpose, self.round, self._names)", "pass"),
         ('return RoundReused(asked, "it was paid for and run before", "Begin a new one.", UNOPENED)', "return None"),
         ("party.policy.check(self.call.recipe, self.call.event)", "pass"),
         ('message.sender != federation.server.name or message.kind != "call"', 'message.kind != "call"'),
@@ -862,7 +862,7 @@ MUTANTS = [
         tests="trust/test_party.py trust/test_party.py trust/test_secure_sum.py",
     ),
     *of(
-        "trust/party",
+        "trust/policy",
         ("if name not in self.recipes]", "if False]"),
         ("if price > self.most.epsilon:", "if price > 2 * self.most.epsilon:"),
     ),

@@ -82,15 +82,15 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "no server": (re.sub(r"server = '''.*?'''\n", "", WHOLE, count=1, flags=re.DOTALL), "its server is missing"),
     "a word": (
         WHOLE.replace("threshold = 3", "threshold = 'three'"),
-        "threshold, colluding or largest is not of the right kind",
+        "threshold, colluding, largest or sizes is not of the right kind",
     ),
     "a truth": (
         WHOLE.replace("colluding = 0", "colluding = true"),
-        "threshold, colluding or largest is not of the right kind",
+        "threshold, colluding, largest or sizes is not of the right kind",
     ),
     "a fraction": (
         WHOLE.replace("threshold = 3", "threshold = 2.5"),
-        "threshold, colluding or largest is not of the right",
+        "threshold, colluding, largest or sizes is not of the right",
     ),
     "too low": (WHOLE.replace("threshold = 3", "threshold = 1"), "the threshold is 1 of 3 parties"),
     "too many colluding": (WHOLE.replace("colluding = 0", "colluding = 3"), "3 of 3 parties may collude"),

@@ -62,6 +62,10 @@ class Share(Protocol):
     promises: ClassVar[type[Any]]
     """The kind of event that such shares can keep."""
 
+    @property
+    def honest(self) -> int:
+        """The fewest parties whose shares are surely in the sum and unknown to everybody else."""
+
     @classmethod
     def of(cls, event: Any, honest: int) -> Share:
         """The shares that keep this promise; refused where it is not one of theirs."""
@@ -78,6 +82,12 @@ class Share(Protocol):
 
     def own_scale(self, prepared: Any) -> float:
         """The scale of one share, in grid steps; an error where no promise could be kept."""
+
+    def reach(self, prepared: Any, parties: int) -> int:
+        """How many steps from zero the shares of so many parties together stay, in all coordinates of a sum.
+
+        But for a chance below 2**-64, where shares have no farthest value.
+        """
 
     def masked(self, answer: Any, bits: Bits) -> Steps:
         """A party's own sum with its share, on the grid of the prepared answer, modulo 2**64."""

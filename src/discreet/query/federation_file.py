@@ -4,7 +4,8 @@
 threshold = 3                   # how many parties must be left
 colluding = 0                   # how many may work together with the server
 scheme = "masks"                # how sums are opened: "masks" where it is missing, or "odo"
-largest = 1000000               # the most that a party can count, under "odo"
+largest = 1000000               # the most units that a party has: needed under "odo"; short messages under "masks"
+sizes = [7000, 5000, 9000]      # the fewest units that each party states to have; may be missing
 server = '''-----BEGIN CERTIFICATE----- ...'''
 parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]
 """
@@ -24,7 +25,7 @@ from discreet.schema.dates import Temporal
 from discreet.schema.schema import Boolean, Category, Column, Number
 from discreet.trust.federation import Federation
 
-KEYS = ("threshold", "colluding", "scheme", "largest", "server", "parties")
+KEYS = ("threshold", "colluding", "scheme", "largest", "sizes", "server", "parties")
 
 
 def read_federation(path: str | Path) -> Federation:
@@ -81,10 +82,12 @@ def written_federation(federation: Federation) -> str:
 
 
 def _scheme(federation: Federation) -> list[str]:
-    """Nothing for masks, so that their files are as they always were."""
-    if federation.scheme == "masks":
-        return []
-    return [f"scheme = {quoted(federation.scheme)}", f"largest = {federation.largest}"]
+    """Nothing for masks without a limit, so that their files are as they always were."""
+    return [
+        *([] if federation.scheme == "masks" else [f"scheme = {quoted(federation.scheme)}"]),
+        *([] if federation.largest is None else [f"largest = {federation.largest}"]),
+        *([f"sizes = {list(federation.sizes)}"] if federation.sizes else []),
+    ]
 
 
 def written_schema(described: SchemaFile) -> str:
@@ -153,7 +156,7 @@ def _card(text: Any) -> PartyCertificate:
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("threshold, colluding or largest")
+        raise TypeError("threshold, colluding, largest or sizes")
     return value
 
 
@@ -163,4 +166,10 @@ def _text(value: Any) -> str:
     return value
 
 
-OPTIONS: dict[str, Callable[[Any], Any]] = {"scheme": _text, "largest": _whole}
+def _sizes(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        raise TypeError("sizes")
+    return tuple(_whole(one) for one in value)
+
+
+OPTIONS: dict[str, Callable[[Any], Any]] = {"scheme": _text, "largest": _whole, "sizes": _sizes}

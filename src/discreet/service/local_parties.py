@@ -97,8 +97,9 @@ def local_parties(
     unit: Unit = RECORD,
     neighbors: Neighbors = Neighbors.ADD_REMOVE,
     scheme: str = "masks",
-    largest: int = 2**20 - 1,
+    largest: int | None = None,
     packages: Sequence[str] = (),
+    flags: Sequence[str] = (),
     patience: float = 60.0,
 ) -> Iterator[LocalParties]:
     """Start one process per file, each with an identity and a ledger of its own, and end them with the block.
@@ -115,6 +116,8 @@ def local_parties(
         Public. The cap of each party's account.
     packages : sequence of str
         Public. Whose recipes the parties use, besides this one's.
+    flags : sequence of str
+        Public. What else is on the command line of every party, such as its policy; see `discreet party --help`.
     patience : float
         Public. See `SecureSum`.
     """
@@ -130,7 +133,7 @@ def local_parties(
             ledger = folder / f"{number}.ledger"
             SqliteLedger.create(ledger, budget, name=one.name, neighbors=neighbors, unit=unit).close()
             write_identity(folder / f"{number}.key", one)
-            command = _command(folder, number, files[one.name], packages)
+            command = [*_command(folder, number, files[one.name], packages), "--scheme", scheme, *flags]
             parties[one.name] = LocalParty(one.name, command, ledger, folder / f"{number}.log")
             stack.callback(parties[one.name].kill)
         for party in parties.values():

@@ -55,7 +55,8 @@ class Call:
         """The call of a question that was built here, from a recipe."""
         assert question.recipe is not None
         call = cls(question.recipe, event)
-        return dataclasses.replace(call, built=built(question, prepared(call, question, federation)))
+        empty = prepared(call, question, federation)
+        return dataclasses.replace(call, built=built(question, empty) + call.form(federation, empty))
 
     def written(self) -> bytes:
         """The form in which it travels; equal calls are written alike."""
@@ -82,10 +83,14 @@ class Call:
         """
         return sha256(framed(federation.digest, self.written())).digest()
 
-    def terms(self, federation: Federation, round: str, size: int) -> Terms:
-        """The terms of a round in which this call is answered by vectors of this size."""
-        terms = federation.terms(round, size, self.about(federation))
-        return federation.protocol.terms(terms, self.share(federation.honest), federation.largest)
+    def terms(self, federation: Federation, round: str, empty: Answer) -> Terms:
+        """The terms of a round in which this call is answered by vectors such as the empty sum."""
+        terms = federation.terms(round, empty.size, self.about(federation))
+        return federation.protocol.terms(terms, self.share(federation.honest), federation.largest, empty)
+
+    def form(self, federation: Federation, empty: Answer) -> str:
+        """How numbers are sent in such a round, in words, where its scheme sends them in several ways."""
+        return str(getattr(self.terms(federation, "form", empty), "form", ""))
 
     def share(self, honest: int) -> Share:
         """What each party adds, so that this number of honest ones keep the promise."""
@@ -119,7 +124,7 @@ def built(question: BoundedSum, empty: Answer) -> str:
 def agreed(call: Call, question: BoundedSum, federation: Federation) -> Answer:
     """The empty sum, if the asker has built the same question as was built here; else nobody here takes part."""
     empty = prepared(call, question, federation)
-    own = built(question, empty)
+    own = built(question, empty) + call.form(federation, empty)
     if call.built != own:
         raise Disagreement(
             f"recipe {call.recipe.name}",

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
+from typing import Any
 
 from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
@@ -16,6 +17,8 @@ from discreet.crypto.rounds.terms import Terms
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Boolean, Category, Column, Number, Schema
 from discreet.trust.schemes.sum_scheme import Quorum, SumScheme, scheme_named
+
+LARGEST = 2**20 - 1  # units of a party, where a scheme needs a limit and none is given
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,12 @@ class Federation:
     scheme : str
         Public. How sums are opened: "masks", or "odo", where some parties may lie (see `trust.schemes`).
     largest : int
-        Public. The most that a party can count: not less than it has records. It is a limit under "odo" alone, where it
-        costs a share for each of its bits; 1 where each party is a single person.
+        Public. The most units that a party has: what it counts farther is moved to that. Under "odo" it costs a share
+        for each of its bits, and is 2**20 - 1 where not given; 1 where each party is a single person. Under "masks"
+        numbers are sent in as few bytes as it allows, and in eight where not given.
+    sizes : tuple of int
+        Public. The fewest units that each party states to have, in the order of the parties, or nothing. Stated by
+        their owners and counted in no table; see `Policy`.
 
     Examples
     --------
@@ -67,14 +74,20 @@ class Federation:
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     colluding: int = 0
     scheme: str = "masks"
-    largest: int = 2**20 - 1
+    largest: int | None = None
+    sizes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(self.parties))
+        object.__setattr__(self, "sizes", tuple(self.sizes))
+        if self.largest is None and self.scheme != "masks":
+            object.__setattr__(self, "largest", LARGEST)
         self.terms("rehearsal", 1, b"")
         if len(set(self.roster.keys.values())) < len(self.roster.keys):
             raise ParameterError("federation", "two members have the same key", "Let each draw its own.")
-        check_whole("federation", "largest", self.largest)
+        if self.largest is not None:
+            check_whole("federation", "largest", self.largest)
+        self._check_sizes()
         self.protocol.check(self._quorum)
         if self.neighbors is Neighbors.REPLACE and self.threshold < len(self.parties):
             raise ParameterError(
@@ -83,6 +96,18 @@ class Federation:
                 "Make the threshold the number of parties, or take add/remove neighbors.",
                 threshold=self.threshold,
             )
+
+    def _check_sizes(self) -> None:
+        for size in self.sizes:
+            check_whole("federation", "sizes", size, 0)
+        if len(self.sizes) not in (0, len(self.parties)):
+            obstacle = f"there are {len(self.sizes)} sizes for {len(self.parties)} parties"
+            raise ParameterError("federation", obstacle, "State one for each, or none.")
+
+    @property
+    def fewest_units(self) -> int:
+        """How many units are in every sum, by what the parties state."""
+        return sum(sorted(self.sizes)[: self.threshold])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,9 +144,16 @@ class Federation:
             "columns": [[name, *_plain(kind)] for name, kind in self.schema.columns.items()],
             "unit": asdict(self.unit),
             "neighbors": self.neighbors.value,
-            **({} if self.scheme == "masks" else {"scheme": self.scheme, "largest": self.largest}),
+            **self._added,
         }
         return sha256(json.dumps(document, sort_keys=True).encode()).digest()
+
+    @property
+    def _added(self) -> dict[str, Any]:
+        """What has come to federations since: where it is not given, they are as they always were."""
+        scheme = {} if self.scheme == "masks" else {"scheme": self.scheme}
+        largest = {} if self.largest is None else {"largest": self.largest}
+        return {**scheme, **largest, **({"sizes": list(self.sizes)} if self.sizes else {})}
 
     def terms(self, round: str, size: int, about: bytes) -> Terms:
         """The terms of a round in which vectors of this size are added."""

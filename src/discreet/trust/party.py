@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet.accounting.accountant import epsilon
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
-from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
-from discreet.core.ledger import Ledger
+from discreet.core.ledger import Entry, Ledger
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import in_words
 from discreet.crypto.errors import UNOPENED, RoundReused, UnknownParty
@@ -30,72 +28,17 @@ from discreet.crypto.rounds.terms import UsedRounds
 from discreet.noise.system_bits import system_bits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
-from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call, agreed
 from discreet.trust.exact_sum import where
 from discreet.trust.federation import Federation
 from discreet.trust.holder import Described, Holder
+from discreet.trust.policy import ANYTHING, OVER, Policy, set_digest, unpaid
 from discreet.trust.sources.source import check_counted
 from discreet.trust.sources.source_of import source_of
 
 HELLO, REFUSAL = "hello", "refusal"
+ROUND = "round "  # before the name of a round, in the key of its charge
 LONGEST_REFUSAL = 1 << 10  # bytes
-
-
-@dataclass(frozen=True)
-class Policy:
-    """The recipes that a party builds questions from, and the most that one question may cost.
-
-    A party checks both before it builds anything and before it pays: a refusal depends on the question alone.
-
-    Parameters
-    ----------
-    recipes : iterable of str, optional
-        Public. The names of the only recipes that are used; all of its trusted packages where not given.
-    most : Budget, optional
-        Public. What a single question may cost at most; what the account can pay where not given. At delta 0 only
-        Laplace noise can be asked for.
-
-    Examples
-    --------
-    >>> from discreet.core.events import LaplaceLoss
-    >>> counts = Policy(["count"], Budget(0.1))
-    >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(20.0))
-    >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(2.0))
-    Traceback (most recent call last):
-    discreet.core.errors.NotPermitted: count: it would cost epsilon 0.5 at delta 0, and one question may cost 0.1. \
-Nothing was released or spent. Ask with more noise.
-    """
-
-    recipes: Iterable[str] | None = None
-    most: Budget | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.recipes, str):
-            raise ParameterError("policy", f"recipes is the single text {self.recipes!r}", "Give a list of names.")
-        if self.recipes is not None:
-            object.__setattr__(self, "recipes", frozenset(self.recipes))
-
-    def check(self, recipe: Recipe, event: Event) -> None:
-        """Refuse a question of another recipe, or at a higher price."""
-        refused = [] if self.recipes is None else [name for name in recipe.names if name not in self.recipes]
-        if self.recipes is not None and refused:
-            allowed = f"Allowed: {', '.join(sorted(self.recipes)) or 'none'}."
-            raise NotPermitted(f"recipe {refused[0]}", "the party's policy does not allow it", allowed, name=refused[0])
-        if self.most is None:
-            return
-        price = epsilon(event, self.most.delta)
-        if price > self.most.epsilon:
-            raise NotPermitted(
-                recipe.name.rpartition(":")[2],
-                f"it would cost epsilon {price:.3g} at delta {self.most.delta:g}, and one question may cost "
-                f"{self.most.epsilon:g}",
-                "Ask with more noise.",
-                price=price,
-            )
-
-
-ANYTHING = Policy()
 
 
 @dataclass(frozen=True)
@@ -108,7 +51,7 @@ class RoundAccount(Holder):
     secret: bool
 
     def _reused(self, purpose: str, key: str) -> DiscreetError | None:
-        asked = f"round {key.removeprefix('round ')!r}"
+        asked = f"round {key.removeprefix(ROUND)!r}"
         return RoundReused(asked, "it was paid for and run before", "Begin a new one.", UNOPENED)
 
 
@@ -133,7 +76,7 @@ class Party(Held):
     packages : iterable of str
         Public. Whose recipes it uses.
     policy : Policy
-        Public. Which of these, and what a single question may cost at most; anything where not given.
+        Public. Which of these, what a single question may cost, among how many and how often; anything where not given.
     bits : Bits, optional
         Where its noise and its masks come from; the operating system's where not given.
 
@@ -173,11 +116,13 @@ class Party(Held):
             (None, None),
         ):
             raise ParameterError("party", "its ledger was opened for another relation or unit", "Open one for this.")
+        policy.check_federation(federation)
         self.packages, self.policy = tuple(packages), policy
         self.bits = system_bits() if bits is None else bits
         self.rounds = UsedRounds()
         self.tell: Callable[[str], object] = logging.getLogger("discreet.party").error
         """Given a line of text for the party's owner alone, when its records cannot be added up."""
+        self._unpaid: list[Entry] = []
 
     @property
     def name(self) -> str:
@@ -198,13 +143,27 @@ class Party(Held):
         """Take part in the round that this call opens, or refuse."""
         return Seat(self, signed)
 
-    @exclusive
-    def charged(self, event: Event, purpose: str, round: str) -> None:
-        """Pay for a round; each is paid for once."""
+    @property
+    def answered(self) -> Sequence[Entry]:
+        """The rounds that were answered so far, by the account; by this process, where there is none."""
         if self.ledger is None:
+            return self._unpaid
+        return [entry for entry in self.ledger.entries() if entry.key.startswith(ROUND)]
+
+    @exclusive
+    def charged(self, event: Event, purpose: str, round: str, names: Sequence[str] = ()) -> None:
+        """Pay for a round with these parties, if the policy still allows it; each is paid for once."""
+        if self.policy.counts:
+            self.policy.check_day(self.answered)
+            self.policy.check_set(names, self.answered)
+        if self.policy.sets is not None:
+            purpose += OVER + set_digest(names)
+        if self.ledger is None:
+            if self.policy.counts:
+                self._unpaid.append(unpaid(event, purpose, f"{ROUND}{round}"))
             return
         account = RoundAccount(self.ledger, self.federation.neighbors, self.federation.unit, self.bits.secret)
-        account.permit(Described(event, f"{round} {purpose}"), purpose, key=f"round {round}").commit(b"")
+        account.permit(Described(event, f"{round} {purpose}"), purpose, key=f"{ROUND}{round}").commit(b"")
 
     def said(self, round: str, kind: str, body: bytes) -> Signed:
         """A message of its own."""
@@ -229,6 +188,8 @@ class Seat(Held):
         self.round, self._party = message.round, party
         self.call = Call.read(message.body)
         party.policy.check(self.call.recipe, self.call.event)
+        if party.policy.daily is not None:
+            party.policy.check_day(party.answered)
         self.question: BoundedSum = question_of(self.call.recipe, federation.schema, party.packages).for_unit(
             federation.unit
         )
@@ -238,11 +199,15 @@ class Seat(Held):
                 "its account cannot pay",
                 "Ask for less, or let its owner open another account.",
             )
-        self._size = agreed(self.call, self.question, federation).size
-        terms = self.call.terms(federation, self.round, self._size)
+        empty = agreed(self.call, self.question, federation)
+        self._size = empty.size
+        terms = self.call.terms(federation, self.round, empty)
         self._speaker: Speaker = federation.protocol.speaker(
             party.identity, terms, federation.roster, party.rounds, party.bits
         )
+        self._names: tuple[str, ...] = ()
+        if party.policy.sets is not None:
+            self._watch()
 
     @property
     def purpose(self) -> str:
@@ -265,10 +230,30 @@ class Seat(Held):
         """What the party says to a message of the server."""
         return self._speaker.answer(signed, self._vector)
 
+    def _watch(self) -> None:
+        """Let the scheme say with whom this party's records are to be added up, before it pays and before it signs."""
+        if not hasattr(self._speaker, "admit"):
+            obstacle = f"scheme {self._party.federation.scheme!r} does not say who is in a sum before it is opened"
+            raise NotPermitted("policy", obstacle, 'Leave out `sets`, or agree on scheme "masks".')
+        self._speaker.admit = self._admit
+
+    def _admit(self, names: Sequence[str]) -> None:
+        """Refuse one set of parties too many; and, once it is paid for, any other than the one that was."""
+        if not self._names:
+            self._party.policy.check_set(names, self._party.answered)
+            self._names = tuple(names)
+        elif set(names) != set(self._names):
+            raise NotPermitted(
+                f"round {self.round!r}",
+                "some have left since it was paid for, and the party's policy counts sets of parties",
+                "Begin a new round.",
+                "Nothing was opened; what was charged stays so.",
+            )
+
     def _vector(self) -> np.ndarray:
         """What is put in, paid for: the exact sum of the own records, as the scheme of the federation wants it."""
         party, question = self._party, self.question
-        party.charged(self.call.event, self.purpose, self.round)
+        party.charged(self.call.event, self.purpose, self.round, self._names)
         bound = question.bound.times(party.federation.unit.rows)
         own = Answer(self._own_sum(), question.grid, bound, party.federation.neighbors)
         agreed, share = party.federation, self.call.share(party.federation.honest)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
@@ -169,7 +170,7 @@ class SecureSum(Held):
         question = question.for_unit(self.unit)
         call = Call.of(question, mechanism.share(self.federation.honest).event, self.federation)
         empty = prepared(call, question, self.federation)
-        return empty.grid.values(self._total(call, empty.size))  # type: ignore[return-value]
+        return empty.grid.values(self._total(call, empty))  # type: ignore[return-value]
 
     @classmethod
     def rehearsal(
@@ -182,7 +183,7 @@ class SecureSum(Held):
         unit: Unit = RECORD,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
         scheme: str = "masks",
-        largest: int = 2**20 - 1,
+        largest: int | None = None,
         packages: Iterable[str] = ("discreet",),
         bits: Bits | None = None,
     ) -> SecureSum:
@@ -230,8 +231,8 @@ class SecureSum(Held):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _total(self, call: Call, size: int) -> Steps:
-        terms = call.terms(self.federation, secrets.token_hex(16), size)
+    def _total(self, call: Call, empty: Answer) -> Steps:
+        terms = call.terms(self.federation, secrets.token_hex(16), empty)
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
         present = self._present()
         self._secret &= all(one.secret for one in present.values())

@@ -73,7 +73,7 @@ def latest(argv: tuple[str, ...]) -> list[str]:
     found = list(argv)
     for place in range(len(argv) - 2, 0, -1):
         option = argv[place]
-        if option.startswith("--") and option not in ("--party", "--listen") and option in argv[place + 1 :]:
+        if option.startswith("--") and option not in ("--party", "--listen", "--size") and option in argv[place + 1 :]:
             del found[place : place + 2]
     return found
 
@@ -263,6 +263,20 @@ def test_a_federation_is_shown_with_its_members_and_its_digest(folder: Path, cap
     assert "s.toml" in refused(capsys, "federation", "show", "s.toml")
 
 
+def test_sizes_and_limits_are_in_the_file_and_shown(folder: Path, capsys: Out) -> None:
+    (folder / "f.toml").unlink()
+    sizes = [word for size in ("5", "6", "7") for word in ("--size", size)]
+    assert main([*FEDERATION, *cards(*NAMES[1:]), *sizes, "--largest", "100"]) == 0
+    agreed = read_federation("f.toml")
+    assert (agreed.sizes, agreed.largest, agreed.fewest_units) == ((5, 6, 7), 100, 11)
+    capsys.readouterr()
+    assert main(["federation", "show", "f.toml"]) == 0
+    out = capsys.readouterr().out
+    assert "sizes: at least 5, 6, 7 units, as stated\n" in out
+    assert "largest: no party has more than 100 units\n" in out
+    assert "over 11 units" in refused(capsys, *PARTY, "--listen", "127.0.0.1:0", "--least-units", "12", code=5)
+
+
 def test_a_party_refuses_a_federation_with_another_digest(folder: Path, capsys: Out) -> None:
     true = read_federation("f.toml").digest.hex()
     where = ("--listen", "203.0.113.7:7000")
@@ -285,6 +299,7 @@ FEDERATION_MISTAKES = {
     "too many": ([*cards("north", "east", "west"), "--threshold", "4"], "more than half"),
     "too many colluding": ([*cards("north", "east", "west"), "--colluding", "2"], "raise the threshold"),
     "no such schema": ([*cards("north", "east", "west"), "--schema", "t.toml"], "t.toml"),
+    "too few sizes": ([*cards("north", "east", "west"), "--size", "5"], "1 sizes for 3 parties"),
     "over a card": ([*cards("north", "east", "west"), "--out", "west.card"], "needed as it is"),
 }
 
@@ -315,6 +330,12 @@ PARTY_MISTAKES: dict[str, tuple[list[str], str, int]] = {
     "no price at all": (["--most-epsilon", "0"], "positive, finite epsilon", 2),
     "a price that is none": (["--most-epsilon", "much"], "invalid float value", 2),
     "half a price": (["--most-delta", "1e-6"], "Give --most-epsilon", 2),
+    "more parties than the threshold": (["--least-parties", "3"], "over 2 parties, and the party's policy asks", 5),
+    "units that nobody states": (["--least-units", "10"], "no sizes are stated", 5),
+    "no sets": (["--most-sets", "0"], "policy", 2),
+    "no day": (["--most-daily", "0"], "policy", 2),
+    "another scheme": (["--scheme", "odo"], "opens sums by scheme 'masks', not 'odo'", 2),
+    "no such scheme": (["--scheme", "masked"], "there is no scheme 'masked'", 2),
     "a key for a ledger": (["--ledger", "north.key"], "north.key", 4),
 }
 

@@ -6,29 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-import numpy as np
-
 from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import KEY
+from discreet.crypto.masked_sum.mask_graph import MaskGraph
+from discreet.crypto.masked_sum.mask_terms import Ring
 from discreet.crypto.messages import framed, listed
 from discreet.crypto.rounds.agreement import AnnouncedKeys
-from discreet.crypto.rounds.speaker import Words
 from discreet.crypto.rounds.terms import LARGEST
 from discreet.noise.system_bits import KeyStream
 
-CHUNK = 1 << 14  # words at a time
+CHUNK = 1 << 14  # words of 64 bits at a time
 SAID = ("keys", "shares", "masked", "agreement", "reveal")
 ANSWERED = ("announcements", "delivery", "survivors", "agreements")
 
 
-def add_mask(vector: Words, key: bytes) -> None:
-    """Add the key's mask to a vector, in place and modulo 2**64.
+def add_mask(vector: Ring, key: bytes) -> None:
+    """Add the key's mask to a vector, in place and modulo 2 to the number of bits of its words.
 
     A key masks one vector: two under one key would give away their difference. Take it from `derived_key`.
 
     Parameters
     ----------
-    vector : array of uint64, shape (size,)
+    vector : array of uint8, uint16, uint32 or uint64, shape (size,)
         At most 2**31 words, the life of a key.
     key : bytes
         32 bytes.
@@ -52,39 +51,41 @@ def add_mask(vector: Words, key: bytes) -> None:
         piece.values += piece.mask
 
 
-def subtract_mask(vector: Words, key: bytes) -> None:
-    """Take the key's mask away from a vector, in place and modulo 2**64."""
+def subtract_mask(vector: Ring, key: bytes) -> None:
+    """Take the key's mask away from a vector, in place."""
     for piece in _pieces(vector, key):
         piece.values -= piece.mask
 
 
 @dataclass
 class _Piece:
-    values: Words
-    mask: Words
+    values: Ring
+    mask: Ring
 
 
-def _pieces(vector: Words, key: bytes) -> Iterator[_Piece]:
-    if vector.dtype != np.uint64 or vector.ndim != 1 or vector.size > LARGEST:
+def _pieces(vector: Ring, key: bytes) -> Iterator[_Piece]:
+    if vector.dtype.kind != "u" or vector.ndim != 1 or vector.size > LARGEST:
         raise ParameterError(
             "mask",
             f"the vector is of {vector.dtype} and shape {vector.shape}",
-            f"Give one axis of at most {LARGEST} words of uint64.",
+            f"Give one axis of at most {LARGEST} words without a sign.",
         )
     if len(key) != KEY:
         raise ParameterError("mask", f"the key has {len(key)} bytes", f"Give {KEY}.")
-    stream = KeyStream(key)
-    for start in range(0, vector.size, CHUNK):
-        values = vector[start : start + CHUNK]
-        yield _Piece(values, stream.words(values.size))
+    stream, little = KeyStream(key), vector.dtype.newbyteorder("<")
+    length = 8 * CHUNK // vector.itemsize
+    for start in range(0, vector.size, length):
+        values = vector[start : start + length]
+        words = stream.words(-(-values.nbytes // 8)).astype("<u8", copy=False)
+        yield _Piece(values, words.view(little)[: values.size])
 
 
-def statement(announced: AnnouncedKeys, sharers: list[str], survivors: list[str]) -> bytes:
-    """What an agreement signs: the announced keys, who shared keys, and whose vectors are added."""
-    return sha256(framed(announced.transcript, listed(sharers), listed(survivors))).digest()
+def statement(announced: AnnouncedKeys, graph: MaskGraph, survivors: list[str]) -> bytes:
+    """What an agreement signs: the announced keys, who shared keys with whom, and whose vectors are added."""
+    return sha256(framed(announced.transcript, graph.to_bytes(), listed(survivors))).digest()
 
 
-def put_on_half(vector: Words, announced: AnnouncedKeys, owner: str, secret: bytes, peer: str) -> None:
+def put_on_half(vector: Ring, announced: AnnouncedKeys, owner: str, secret: bytes, peer: str) -> None:
     """Put on the owner's half of the mask of a pair: the first of the two adds it, the second takes it away."""
     first = announced.terms.index(owner) < announced.terms.index(peer)
     (add_mask if first else subtract_mask)(vector, announced.pair_key(owner, secret, peer))

@@ -11,11 +11,13 @@ from discreet.core.held import Held, exclusive
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
 from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.masked_sum.mask_graph import MaskGraph
+from discreet.crypto.masked_sum.mask_terms import MaskTerms, Ring
 from discreet.crypto.masked_sum.masks import SAID, put_on_half, statement, subtract_mask
 from discreet.crypto.masked_sum.signed_share import Opening, Revealed, SignedShare
-from discreet.crypto.messages import Message, ReplayGuard, Signed, labelled, listed, split, unlabelled
+from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, listed, split, unlabelled
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, check_roster, ordered
-from discreet.crypto.rounds.speaker import Total, Words
+from discreet.crypto.rounds.speaker import Total
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 
 
@@ -76,12 +78,13 @@ class Server(Held):
             raise Disagreement("server", f"{identity.name!r} is not the server of these terms", "", UNOPENED)
         check_roster(identity, terms, roster)
         rounds.claim(terms.round)
-        self.terms, self.step = terms, SAID[0]
+        self.terms, self.step = MaskTerms.of(terms), SAID[0]
         self._identity, self._roster, self._seen = identity, roster, ReplayGuard(terms.round, *SAID)
-        self._announced_keys = AnnouncedKeys(terms, {})
+        self._announced_keys = AnnouncedKeys(self.terms, {})
         self._dealt: dict[str, _Dealt] = {}
+        self._graph = MaskGraph(self.terms, {})
         self._survivors: list[str] = []
-        self._masked = np.zeros(terms.size, np.uint64)
+        self._masked = np.zeros(self.terms.size, self.terms.word)
         self._passed_on: dict[str, Signed] = {}
         self._revealed: dict[str, Revealed] = {}
 
@@ -133,17 +136,15 @@ class Server(Held):
     def deliver(self) -> dict[str, Signed]:
         """End the step of shares: give everyone who shared keys what the others sealed for it."""
         self._end("shares", len(self._dealt))
-        return {
-            receiver: self._said(
-                "delivery",
-                labelled({name: one.boxes[receiver] for name, one in self._dealt.items() if name != receiver}),
-            )
-            for receiver in self._dealt
-        }
+        self._graph = MaskGraph(self.terms, {name: self._chosen(one) for name, one in self._dealt.items()})
+        shown = self._graph.to_bytes()
+        return {receiver: self._said("delivery", self._boxes(receiver, shown)) for receiver in self._dealt}
 
     @exclusive
     def survivors(self) -> Signed:
         """End the step of masked vectors: send the list of survivors to each. Vectors that come later are refused."""
+        self._check_step("masked")
+        self._graph.check_left("masked", self._survivors, self._dealt)
         self._end("masked", len(self._survivors))
         return self._said("survivors", listed(self._survivors))
 
@@ -155,7 +156,7 @@ class Server(Held):
 
     @exclusive
     def total(self) -> Total:
-        """End the round: the sum over the survivors, exact modulo 2**64.
+        """End the round: the sum over the survivors, exact in the range of the terms, and else modulo its length.
 
         Raises
         ------
@@ -174,9 +175,10 @@ class Server(Held):
         for name in self._dropped:
             secret = opening.key(name)
             for peer in self._survivors:
-                put_on_half(vector, self._announced_keys, name, secret, peer)
+                if self._graph.joined(name, peer):
+                    put_on_half(vector, self._announced_keys, name, secret, peer)
         self.step = "nothing"
-        return Total(vector, tuple(self._survivors), tuple(ordered(self.terms, opening.liars)))
+        return Total(self.terms.opened(vector), tuple(self._survivors), tuple(ordered(self.terms, opening.liars)))
 
     @property
     def _dropped(self) -> list[str]:
@@ -206,18 +208,30 @@ class Server(Held):
     def _read_dealt(self, message: Message) -> _Dealt:
         commitment, boxes = split(message.body, 2)
         dealt = _Dealt(commitment, unlabelled(boxes))
-        if len(commitment) != KEY or set(dealt.boxes) != set(self._announced_keys.keys) - {message.sender}:
-            raise Malformed(f"shares of {message.sender!r}", "they are not one for each other party", "", UNOPENED)
+        others = set(self._announced_keys.keys) - {message.sender}
+        due = self.terms.degree or len(others)
+        if len(commitment) != KEY or len(dealt.boxes) != due or not set(dealt.boxes) <= others:
+            obstacle = f"they are not for {due} others, one for each other party" if self.terms.degree else ""
+            obstacle = obstacle or "they are not one for each other party"
+            raise Malformed(f"shares of {message.sender!r}", obstacle, "", UNOPENED)
         return dealt
 
-    def _read_masked(self, message: Message) -> Words:
-        if len(message.body) != 8 * self.terms.size:
-            obstacle = f"it is not {self.terms.size} words"
+    def _chosen(self, dealt: _Dealt) -> frozenset[str]:
+        """Those for whom it has boxes, where not all mask with all; else those who shared keys, too."""
+        return frozenset(dealt.boxes) if self.terms.degree else frozenset(dealt.boxes) & set(self._dealt)
+
+    def _boxes(self, receiver: str, shown: bytes) -> bytes:
+        boxes = labelled({name: one.boxes[receiver] for name, one in self._dealt.items() if receiver in one.boxes})
+        return framed(shown, boxes) if self.terms.degree else boxes
+
+    def _read_masked(self, message: Message) -> Ring:
+        if len(message.body) != self.terms.width * self.terms.size:
+            obstacle = f"it is not {self.terms.size} numbers of {self.terms.width} bytes"
             raise Malformed(f"masked vector of {message.sender!r}", obstacle, "Send it whole.", UNOPENED)
-        return np.frombuffer(message.body, "<u8").astype(np.uint64, copy=False)
+        return self.terms.received(message.body)
 
     def _check_agrees(self, message: Message) -> None:
-        if message.body != statement(self._announced_keys, ordered(self.terms, self._dealt), self._survivors):
+        if message.body != statement(self._announced_keys, self._graph, self._survivors):
             obstacle = "it was shown other keys, sharers or survivors"
             raise Disagreement(f"agreement of {message.sender!r}", obstacle, "Begin a new round.", UNOPENED)
 
@@ -229,7 +243,8 @@ class Server(Held):
             }
             for part in split(message.body, 2)
         )
-        if set(seeds) != set(self._survivors) or set(keys) != set(self._dropped):
+        held = {name for name in self._dealt if self._graph.holds(message.sender, name)}
+        if set(seeds) != held & set(self._survivors) or set(keys) != held & set(self._dropped):
             obstacle = "they are not a seed's of every survivor and a key's of everyone else"
             raise Malformed(f"shares revealed by {message.sender!r}", obstacle, "", UNOPENED)
         return Revealed(seeds, keys)

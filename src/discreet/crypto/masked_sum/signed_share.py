@@ -102,11 +102,13 @@ class Opening:
         """Who gave a share that its dealer had not dealt."""
 
     def seed(self, dealer: str) -> bytes:
-        return self._opened("seed", dealer, {holder: one.seeds[dealer] for holder, one in self._revealed.items()})
+        shown = {holder: one.seeds[dealer] for holder, one in self._revealed.items() if dealer in one.seeds}
+        return self._opened("seed", dealer, shown)
 
     def key(self, dealer: str) -> bytes:
         """The key of the pair masks of one who has dropped out."""
-        return self._opened("key", dealer, {holder: one.keys[dealer] for holder, one in self._revealed.items()})
+        shown = {holder: one.keys[dealer] for holder, one in self._revealed.items() if dealer in one.keys}
+        return self._opened("key", dealer, shown)
 
     def _opened(self, secret: Secret, dealer: str, shown: Mapping[str, SignedShare]) -> bytes:
         if (found := self._put_together(secret, dealer, shown)) is not None:
@@ -117,10 +119,10 @@ class Opening:
             if one.is_true(secret, self._announced_keys, dealer, self._roster)
         }
         self.liars |= set(shown) - set(true)
-        if len(true) < self._announced_keys.terms.threshold:
-            false = ", ".join(repr(holder) for holder in shown if holder not in true)
+        if len(true) < (needed := self._announced_keys.terms.deal.threshold + 1):
+            false = ", ".join(repr(holder) for holder in shown if holder not in true) or "nobody"
             obstacle = f"{false} gave false shares, {len(true)} true ones are left"
-            obstacle += f" and {self._announced_keys.terms.threshold} are needed"
+            obstacle += f" and {needed} are needed"
             raise _wrong(secret, dealer, obstacle, tuple(sorted(self.liars)))
         if (found := self._put_together(secret, dealer, true)) is None:
             obstacle = f"{dealer!r} dealt shares that do not give what it committed to"

@@ -186,6 +186,10 @@ class BinomialShare:
         check_counted(answer, self.moves)
         return answer
 
+    def reach(self, prepared: Answer, parties: int) -> int:
+        """As far as all coins of all parties go: never farther."""
+        return parties * self.coins // 2
+
     def own_scale(self, prepared: Answer) -> float:
         """The standard deviation of this party's coins, in grid steps."""
         return math.sqrt(self.coins) / 2

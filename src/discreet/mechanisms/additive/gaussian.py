@@ -20,6 +20,7 @@ from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 
 LEAST = 8.0  # of a share's standard deviation, in grid steps
+SELDOM = 64 * math.log(2)  # the logarithm of one over the chance that noise is beyond its reach
 MILLS = 1.31  # at least (1 - Phi(z)) / phi(z) for z >= -1/20
 
 
@@ -171,6 +172,14 @@ class GaussianShare:
     def own_scale(self, prepared: Answer) -> float:
         """The standard deviation of this party's share, in grid steps; an error where no promise could be proved."""
         return self.stddev(prepared.scale(self.multiplier, "l2"), prepared.size)
+
+    def reach(self, prepared: Answer, parties: int) -> int:
+        """By Chernoff's bound, since E exp(s X) <= exp(s^2 t^2 / 2) for one share X of parameter t: completing a square
+        leaves the ratio of two sums of exp(-k^2 / (2 t^2)), over integers moved by s t^2 and over integers, and no move
+        makes it larger (Poisson's summation). So n shares are beyond x with chance at most 2 exp(-x^2 / (2 n t^2)).
+        """
+        exponent = math.log(2 * prepared.size) + SELDOM
+        return math.ceil(self.own_scale(prepared) * math.sqrt(2 * parties * exponent) * (1 + 2.0**-40))
 
     def stddev(self, scale: float, size: int) -> float:
         """The standard deviation of one share, in grid steps, for a total of at least `scale`; rounded up."""

@@ -23,6 +23,7 @@ from discreet.noise.laplace import discrete_laplace, rounded_laplace
 from discreet.noise.polya import MOST_PARTS, polya
 
 FARTHEST = 700.0  # has an exponential in float64
+SELDOM = 64 * math.log(2)  # the logarithm of one over the chance that noise is beyond its reach
 MOST_INFLATION = 0.1  # a coarser grid is refused, as a waste of noise
 
 
@@ -193,6 +194,14 @@ class LaplaceShare:
     def own_scale(self, prepared: Answer) -> float:
         """The scale of this party's share, in grid steps; an error where it would be a waste of noise."""
         return self.scale(prepared.scale(self.multiplier, "l1"))
+
+    def reach(self, prepared: Answer, parties: int) -> int:
+        """By Chernoff's bound at s = 1 / (2 t): with p = exp(-1 / t), a Polya variable of shape r has E exp(s X) =
+        ((1 - p) / (1 - sqrt(p)))^r = (1 + sqrt(p))^r <= 2^r, and what is taken away only lowers it. The shapes of n
+        parties add up to n / honest.
+        """
+        exponent = math.log(2 * prepared.size) + SELDOM + parties / self.honest * math.log(2)
+        return math.ceil(2 * self.own_scale(prepared) * exponent * (1 + 2.0**-40))
 
     def scale(self, least: float) -> float:
         """The scale of the honest shares' sum, in grid steps, for a promise of noise of scale `least`; rounded up."""

@@ -261,7 +261,15 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     create.add_argument("--scheme", default="masks", help="how sums are opened: masks, or odo where some may lie")
     create.add_argument(
-        "--largest", type=int, default=2**20 - 1, metavar="N", help="the most that a party can count, under odo"
+        "--largest", type=int, metavar="N", help="the most units that a party has: for odo, and short messages of masks"
+    )
+    create.add_argument(
+        "--size",
+        action="append",
+        type=int,
+        default=[],
+        metavar="N",
+        help="units that a party states; for each",
     )
     create.add_argument("--out", required=True, metavar="FEDERATION")
     _add_json(create)
@@ -288,6 +296,11 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("--allow", action="append", metavar="RECIPE", help="the only recipe that may be asked; for each")
     party.add_argument("--most-epsilon", type=float, metavar="E", help="what one question may cost, at most")
     party.add_argument("--most-delta", type=float, metavar="D", help="the same for delta (default: 0, Laplace alone)")
+    party.add_argument("--least-parties", type=int, metavar="N", help="the fewest parties that a sum may be over")
+    party.add_argument("--least-units", type=int, metavar="N", help="the fewest units, by the sizes that all state")
+    party.add_argument("--most-sets", type=int, metavar="N", help="over how many different sets of parties sums may be")
+    party.add_argument("--most-daily", type=int, metavar="N", help="how many questions are answered on a day (UTC)")
+    party.add_argument("--scheme", metavar="NAME", help="how sums are to be opened; refuses another federation")
     _add_json(party)
     party.set_defaults(run=later("party_command", "party"))
 

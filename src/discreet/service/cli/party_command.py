@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
+from discreet.core.errors import UNTOUCHED, ParameterError
 from discreet.crypto.certificate import PartyCertificate
+from discreet.crypto.errors import Disagreement
 from discreet.crypto.identity import Identity
 from discreet.display.plain import plain
 from discreet.ledger.sqlite_ledger import SqliteLedger
@@ -25,7 +26,9 @@ from discreet.service.cli.saying import say
 from discreet.service.key_file import new_passphrase, read_identity, write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
-from discreet.trust.party import Party, Policy
+from discreet.trust.party import Party
+from discreet.trust.policy import Policy
+from discreet.trust.schemes.sum_scheme import scheme_named
 from discreet.trust.sources.file import File
 
 
@@ -55,6 +58,7 @@ def create(arguments: Namespace) -> int:
         arguments.colluding,
         arguments.scheme,
         arguments.largest,
+        tuple(arguments.size),
     )
     with OutFile(arguments.out, keep=[arguments.schema, arguments.server, *arguments.party]) as out:
         out.write(written_federation(agreed))
@@ -76,6 +80,8 @@ def show(arguments: Namespace) -> int:
         *(f"party {name}: key {key}" for name, key in parties.items()),
         f"threshold: {agreed.threshold} of {len(parties)} parties; colluding: {agreed.colluding}",
         f"scheme: {agreed.scheme}. {agreed.protocol.hides}",
+        *([] if agreed.largest is None else [f"largest: no party has more than {agreed.largest} units"]),
+        *([f"sizes: at least {', '.join(map(str, agreed.sizes))} units, as stated"] if agreed.sizes else []),
         f"neighbors: {neighbors}; unit: {unit}",
         *(f"{name}: {column}" for name, column in columns.items()),
         f"digest {digest}",
@@ -88,6 +94,8 @@ def show(arguments: Namespace) -> int:
         threshold=agreed.threshold,
         colluding=agreed.colluding,
         scheme=agreed.scheme,
+        largest=agreed.largest,
+        sizes=list(agreed.sizes),
         neighbors=neighbors,
         unit=unit,
         columns=columns,
@@ -100,6 +108,7 @@ def party(arguments: Namespace) -> int:
     """Take part until stopped."""
     agreed = read_federation(arguments.federation)
     _check_digest(agreed, arguments.digest)
+    _check_scheme(agreed, arguments.scheme)
     policy, packages = _policy(arguments), ("discreet", *arguments.package)
     with SqliteLedger.open(arguments.ledger, analyst=arguments.analyst) as ledger:
         ledger.balance(arguments.analyst)  # an unknown analyst is refused now, not at the first question
@@ -117,7 +126,27 @@ def _policy(arguments: Namespace) -> Policy:
     epsilon, delta = arguments.most_epsilon, arguments.most_delta
     if epsilon is None and delta is not None:
         raise ParameterError("party", "--most-delta says nothing by itself", "Give --most-epsilon, too.")
-    return Policy(arguments.allow, None if epsilon is None else Budget(epsilon, delta or 0.0))
+    most = None if epsilon is None else Budget(epsilon, delta or 0.0)
+    return Policy(
+        arguments.allow,
+        most,
+        arguments.least_parties,
+        arguments.least_units,
+        arguments.most_sets,
+        arguments.most_daily,
+    )
+
+
+def _check_scheme(agreed: Federation, expected: str | None) -> None:
+    """Refuse to open sums in another way than the owner has said."""
+    if expected is not None and expected != agreed.scheme:
+        scheme_named(expected)
+        raise Disagreement(
+            "party",
+            f"the federation opens sums by scheme {agreed.scheme!r}, not {expected!r}",
+            f"Leave out --scheme, or agree on a federation with --scheme {expected}.",
+            UNTOUCHED,
+        )
 
 
 def _check_digest(agreed: Federation, expected: str | None) -> None:

@@ -65,7 +65,7 @@ class Odo:
                 'Ask counts, or let the federation take scheme "masks".',
             )
 
-    def terms(self, terms: Terms, share: Share, largest: int) -> OdoTerms:
+    def terms(self, terms: Terms, share: Share, largest: int, empty: Answer) -> OdoTerms:
         if not (isinstance(share, BinomialShare) and share.coins <= MOST_COINS and largest < 2**WIDEST):
             obstacle = f"it adds fair coins, at most {MOST_COINS} of each party, to counts below 2**{WIDEST}"
             raise NotPermitted("verified shares", obstacle, "Ask with binomial noise, and less of it.")

@@ -61,10 +61,10 @@ class SumScheme(Protocol):
     def check_sum(self, empty: Answer) -> None:
         """Refuse sums that it cannot add up, with the scheme that would do."""
 
-    def terms(self, terms: Terms, share: Share, largest: int) -> Terms:
-        """The terms of a round with this noise, in which no party counts farther than this."""
+    def terms(self, terms: Terms, share: Share, largest: Any, empty: Answer) -> Terms:
+        """The terms of a round with this noise on this empty sum, in which no party has more units than this."""
 
-    def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:
+    def vector(self, share: Share, own: Answer, bits: Bits, largest: Any) -> Steps:
         """What a party puts in, of its own exact sum: with its share of the noise, where the protocol adds none."""
 
     def speaker(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds, bits: Bits) -> Speaker:
