@@ -22,7 +22,7 @@ from tests.crypto.odo.cheats import (
 )
 from tests.crypto.odo.rehearsal import OdoRehearsal, terms_of
 
-MANY = terms_of(7, 2, size=400, coins=6, width=1)
+MANY = terms_of(7, 2, size=400, coins=6, largest=1)
 
 
 def within(run: OdoRehearsal, noise: np.ndarray, parties: int) -> bool:
@@ -104,7 +104,7 @@ def scheduled(seed: int) -> None:
     faults = (parties - 1) // 3
     leavers = [type("Gone", (Leaver,), {"leaves": step}) for step in SAID[1:]]
     chosen: Any = {name: rng.choice(CHEATS + leavers) for name in rng.sample(terms_of(parties, faults).parties, faults)}
-    run = OdoRehearsal(terms_of(parties, faults, size=2, coins=2, width=1), chosen, seed)
+    run = OdoRehearsal(terms_of(parties, faults, size=2, coins=2, largest=1), chosen, seed)
     try:
         total = run.run()
     except ProtocolError:

@@ -11,12 +11,11 @@ from discreet.core.bits import Bits
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder, ProtocolError, UnknownParty
-from discreet.crypto.fields.field import add
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, listed, split, unlabelled
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.proceedings import ANSWERED, Header, Proceedings
-from discreet.crypto.odo.share_dealing import HeldShares, ShareDealing
+from discreet.crypto.odo.share_dealing import HeldShares, ShareDealing, degrees_of, squares_of
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, SecretKeys, check_roster
 from discreet.crypto.rounds.speaker import Vector
 from discreet.crypto.rounds.terms import UsedRounds
@@ -138,9 +137,9 @@ class OdoParty(Held):
     def _open_seeds(self, body: bytes) -> Signed:
         """Now that all dealings are fixed, give the shares of all seeds away: zeros of what was never held."""
         self._hear("dealt", body)
-        nothing = bytes(8 * (self._own.seed.size))
+        nothing = bytes(self._own.seed.nbytes)
         held = {
-            name: self._held[name].seed.astype("<u8").tobytes() if name in self._held else nothing
+            name: self._held[name].seed.tobytes() if name in self._held else nothing
             for name in self._proceedings.headers
         }
         return self._signed("seeds", self._proceedings.said(labelled(held)))
@@ -153,12 +152,13 @@ class OdoParty(Held):
     def _complain(self, body: bytes) -> Signed:
         """Name the dealers whose proofs do not go through the shares that this party holds."""
         self._hear("proof", body)
-        coins, proofs = self._proceedings.coins, self._proceedings.proofs
-        wrong = [
-            name
-            for name, proof in proofs.items()
-            if name in self._proceedings.headers and not (name in self._held and proof.fits(self._held[name], coins))
-        ]
+        coins, held = self._proceedings.coins, self._held
+        proofs = {name: one for name, one in self._proceedings.proofs.items() if name in self._proceedings.headers}
+        shown = [name for name in proofs if name in held and name != self.name]
+        rows = [held[name] for name in shown]
+        values = zip(shown, degrees_of(rows, coins), squares_of(rows, coins), strict=True)
+        fitting = {name for name, degrees, squares in values if proofs[name].fits(self.index, degrees, squares)}
+        wrong = [name for name in proofs if name not in fitting and name != self.name]
         return self._signed("complaints", self._proceedings.said(listed(wrong)))
 
     def _defend(self, body: bytes) -> Signed:
@@ -179,12 +179,13 @@ class OdoParty(Held):
     def _add_up(self, body: bytes) -> Signed:
         """Give the own share of the sum away, once enough have signed which dealings are in it."""
         self._hear("agreed", body)
-        total = np.zeros(self.terms.size, np.uint64)
+        modulo = self.terms.field
+        total = np.zeros(self.terms.size, modulo.dtype)
         for name in self._proceedings.good:
             opened = self._proceedings.answers.get(name, {})
             held = opened[self.name] if self.name in self._proceedings.complaints[name] else self._held[name]
-            total = add(total, held.added(self._proceedings.coins.flips(self.terms.index(name))))
-        return self._signed("sum", self._proceedings.said(total.astype("<u8").tobytes()))
+            modulo.accumulate(total, held.added(self._proceedings.coins, self.terms.index(name)))
+        return self._signed("sum", self._proceedings.said(total.tobytes()))
 
     @property
     def _own(self) -> ShareDealing:

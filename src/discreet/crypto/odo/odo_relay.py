@@ -10,7 +10,6 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
-from discreet.crypto.fields.field import Elements, is_canonical, uniform_elements
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled
 from discreet.crypto.odo.decoding import opened
@@ -106,16 +105,15 @@ class OdoRelay(Held):
             raise OutOfOrder("total", f"the relay is at the step of {self.step}", "", UNOPENED)
         record = self._proceedings
         record.hear("sum", {name: one.message.body for name, one in self._heard.items()})
-        shares = {self.terms.index(name): self._share(data) for name, data in record.heard["sum"].items()}
-        challenge = uniform_elements(self._bits, self.terms.size)
-        secret, wrong = opened(
-            {index: one for index, one in shares.items() if one is not None}, challenge, self.terms.faults
-        )
-        coins = self.terms.coins * len(record.good)
+        modulo, size = self.terms.field, self.terms.size
+        shares = {self.terms.index(name): modulo.read(data, size) for name, data in record.heard["sum"].items()}
+        challenges = modulo.uniform(self._bits, modulo.tests, size)
+        given = {index: one for index, one in shares.items() if one is not None}
+        secret, wrong = opened(given, challenges, self.terms.faults, modulo)
         false = {name for name in self.terms.parties if self.terms.index(name) in wrong}
         false |= {self.terms.parties[index - 1] for index, one in shares.items() if one is None}
         self.step = "nothing"
-        vector = (secret.astype(np.int64) - coins // 2).view(np.uint64)
+        vector = (secret.astype(np.int64) - self.terms.taken_off * len(record.good)).view(np.uint64)
         return Total(vector, tuple(record.good), tuple(ordered(self.terms, {*record.refuted, *false})))
 
     @property
@@ -148,10 +146,6 @@ class OdoRelay(Held):
         if set(boxes) != set(self._announced.keys) - {message.sender} or Header.from_bytes(inner.body).boxes != boxes:
             obstacle = "it is not one box for each other party, as its header says"
             raise Malformed(f"dealing of {message.sender!r}", obstacle, "", UNOPENED)
-
-    def _share(self, data: bytes) -> Elements | None:
-        values = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64)
-        return values if len(data) == 8 * self.terms.size and is_canonical(values) else None
 
     def _signed(self, kind: str, body: bytes) -> Signed:
         return Message(self.terms.round, self.terms.server, kind, body).signed(self._identity)

@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet.core.held import unheld
 from discreet.crypto.errors import Malformed, ProtocolError, WrongShares
-from discreet.crypto.fields.field import Elements, is_canonical, uniform_elements
+from discreet.crypto.fields.share_field import Shares
 from discreet.crypto.messages import framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.odo.decoding import opened
-from discreet.crypto.odo.odo_terms import NONCE, OdoTerms
+from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, PublicStream
 from discreet.crypto.odo.share_dealing import HeldShares, Proof, committed
 
@@ -93,25 +93,24 @@ class Proceedings:
         numbers = {self.terms.index(name): seed[: self.terms.seeds].tolist() for name, seed in seeds.items()}
         return PublicCoins(self.terms, numbers, self._views["seeds"])
 
-    def _is_committed(self, name: str, seed: Elements) -> bool:
+    def _is_committed(self, name: str, seed: Shares) -> bool:
         return committed(self.terms, seed) == self.headers[name].commitment
 
     @cached_property
-    def _opened(self) -> dict[str, Elements]:
+    def _opened(self) -> dict[str, Shares]:
         """The seeds, with their nonces, as most shares have them; none of a dealer whose shares have no polynomial.
 
         All are decoded together. Where one dealer's shares are false that fails, and each is decoded by itself.
         """
         given = self._seed_shares()
         everything = {index: np.concatenate(list(shares.values())) for index, shares in given.items()}
-        length = self.terms.seeds + NONCE
         try:
             whole = self._decoded(everything)
-            return dict(zip(self.headers, whole.reshape(-1, length), strict=True))
+            return dict(zip(self.headers, whole.reshape(-1, self.terms.sealed_seeds), strict=True))
         except WrongShares:
             return self._opened_apart(given)
 
-    def _opened_apart(self, given: Mapping[int, Mapping[str, Elements]]) -> dict[str, Elements]:
+    def _opened_apart(self, given: Mapping[int, Mapping[str, Shares]]) -> dict[str, Shares]:
         found = {}
         for name in self.headers:
             try:
@@ -120,11 +119,12 @@ class Proceedings:
                 continue
         return found
 
-    def _decoded(self, shares: Mapping[int, Elements]) -> Elements:
-        challenge = uniform_elements(PublicStream(self._views["seeds"]), len(next(iter(shares.values()))))
-        return opened(shares, challenge, self.terms.faults)[0]
+    def _decoded(self, shares: Mapping[int, Shares]) -> Shares:
+        modulo, length = self.terms.field, len(next(iter(shares.values()), ()))
+        challenges = modulo.uniform(PublicStream(self._views["seeds"]), modulo.tests, length)
+        return opened(shares, challenges, self.terms.faults, modulo)[0]
 
-    def _seed_shares(self) -> dict[int, dict[str, Elements]]:
+    def _seed_shares(self) -> dict[int, dict[str, Shares]]:
         """The shares of all seeds that each party gave away; nothing of who did not give all."""
         found = {}
         for name, content in self.heard["seeds"].items():
@@ -136,9 +136,9 @@ class Proceedings:
                 found[self.terms.index(name)] = shares
         return found
 
-    def _seed_share(self, data: bytes) -> Elements:
-        values = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64)
-        if len(data) != 8 * (self.terms.seeds + NONCE) or not is_canonical(values):
+    def _seed_share(self, data: bytes) -> Shares:
+        values = self.terms.field.read(data, self.terms.sealed_seeds)
+        if values is None:
             raise Malformed("share of a seed", "it is none", "")
         return values
 
@@ -214,6 +214,6 @@ class Proceedings:
         for holder in complaining:
             if holder not in answers:
                 return f"it does not open the shares of {holder!r}"
-            if not proof.fits(answers[holder], self.coins):
+            if proof.misses([answers[holder]], self.coins):
                 return f"the shares of {holder!r} that it opened are not those that it proved"
         return ""
