@@ -40,8 +40,8 @@ class ClaimsAThousand(OdoParty):
 class FalseShare(OdoParty):
     """Does everything right, but for the share of the sum that it gives away."""
 
-    def _add_up(self, body: bytes) -> Signed:
-        view, share = split(super()._add_up(body).message.body, 2)
+    def _added(self) -> Signed:
+        view, share = split(super()._added().message.body, 2)
         field = self.terms.field
         values = np.frombuffer(share, field.dtype)
         return self._signed("sum", framed(view, field.add(values, field.elements(1)).tobytes()))

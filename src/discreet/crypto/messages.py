@@ -235,6 +235,10 @@ class ReplayGuard(Held):
             yield
             self._taken[message.sender] = self._taken.get(message.sender, 0) + 1
 
+    def skip(self, kind: str) -> None:
+        """Leave a step out, for all who have not taken it: none has, if it is still to come."""
+        self.kinds = tuple(one for one in self.kinds if one != kind)
+
     def check(self, message: Message) -> None:
         """Refuse a message of another round, one that came before, and one whose turn it is not."""
         asked, taken = f"{message.kind!r} of {message.sender!r}", self._taken.get(message.sender, 0)

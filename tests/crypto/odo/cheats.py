@@ -160,8 +160,8 @@ class FalseSum(Cheat):
 
     fate: ClassVar[Fate] = "false sum"
 
-    def _add_up(self, body: bytes) -> Signed:
-        view, content = split(super()._add_up(body).message.body, 2)
+    def _added(self) -> Signed:
+        view, content = split(super()._added().message.body, 2)
         modulo = self.terms.field
         values = np.frombuffer(content, modulo.dtype)
         return self._signed("sum", framed(view, modulo.add(values, modulo.elements(1)).tobytes()))

@@ -16,7 +16,8 @@ trust in the place of lines between all parties.
     proof        two polynomials for each kind of test     proofs
     complaints   whose proof misses its shares             accusations
     answers      the shares of those who complained        defences: whose dealings count follows
-    agreed       that it has seen all of this              accord
+    agreed       that it has seen all of this; left out    accord
+                 where nobody complained
     sum          its share of the sum over all dealings    (nothing: the relay decodes the sum)
                  that count, coins turned over as the
                  public coins say

@@ -169,16 +169,20 @@ class OdoParty(Held):
         return self._signed("answers", self._proceedings.said(labelled(shown)))
 
     def _agree(self, body: bytes) -> Signed:
-        """Sign whose dealings count."""
+        """Sign whose dealings count; where nobody complained, enough have done so in saying that they heard of none."""
         self._hear("answers", body)
         if self.name not in self._proceedings.good:
             why = self._proceedings.refuted.get(self.name, "it is missing")
             raise Disagreement("dealings that count", f"that of {self.name!r} does not: {why}", "", UNOPENED)
-        return self._signed("agreed", self._proceedings.said())
+        return self._added() if self._proceedings.undisputed else self._signed("agreed", self._proceedings.said())
 
     def _add_up(self, body: bytes) -> Signed:
         """Give the own share of the sum away, once enough have signed which dealings are in it."""
         self._hear("agreed", body)
+        return self._added()
+
+    def _added(self) -> Signed:
+        """The own share of the sum over all dealings that count."""
         modulo = self.terms.field
         total = np.zeros(self.terms.size, modulo.dtype)
         for name in self._proceedings.good:

@@ -167,6 +167,11 @@ class Proceedings:
                     found[dealer].append(name)
         return found
 
+    @property
+    def undisputed(self) -> bool:
+        """Whether nobody complains: then all who speak on this view have agreed, and need not say so again."""
+        return not any(self.complaints.values())
+
     @cached_property
     def answers(self) -> dict[str, dict[str, HeldShares]]:
         """The shares that each dealer opened for whoever complained."""
