@@ -79,6 +79,12 @@ class Share(Protocol):
     def own_scale(self, prepared: Any) -> float:
         """The scale of one share, in grid steps; an error where no promise could be kept."""
 
+    def drawn(self, prepared: Any, bits: Bits) -> Steps:
+        """One share, in grid steps."""
+
+    def reach(self, prepared: Any, chance: float) -> int:
+        """How many grid steps a number of one share is away from zero at most, but for this chance."""
+
     def masked(self, answer: Any, bits: Bits) -> Steps:
         """A party's own sum with its share, on the grid of the prepared answer, modulo 2**64."""
 

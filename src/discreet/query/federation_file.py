@@ -3,7 +3,7 @@
 [federation]
 threshold = 3                   # how many parties must be left
 colluding = 0                   # how many may work together with the server
-scheme = "masks"                # how sums are opened: "masks" where it is missing, or "odo"
+scheme = "masks"                # how sums are opened: "masks" where it is missing, "odo" or "odo-vector"
 largest = 1000000               # the most that a party can count, under "odo"
 server = '''-----BEGIN CERTIFICATE----- ...'''
 parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]

@@ -82,10 +82,10 @@ class Call:
         """
         return sha256(framed(federation.digest, self.written())).digest()
 
-    def terms(self, federation: Federation, round: str, size: int) -> Terms:
-        """The terms of a round in which this call is answered by vectors of this size."""
-        terms = federation.terms(round, size, self.about(federation))
-        return federation.protocol.terms(terms, self.share(federation.honest), federation.largest)
+    def terms(self, federation: Federation, round: str, empty: Answer) -> Terms:
+        """The terms of a round in which this call is answered by sums like this empty one."""
+        terms = federation.terms(round, empty.size, self.about(federation))
+        return federation.protocol.terms(terms, self.share(federation.honest), empty, federation.largest)
 
     def share(self, honest: int) -> Share:
         """What each party adds, so that this number of honest ones keep the promise."""
@@ -100,7 +100,7 @@ def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer
     nothing = np.zeros(question.size, dtype=np.int64)
     bound = question.bound.times(federation.unit.rows)
     share = call.share(federation.honest)
-    empty = share.prepared(Answer(nothing, question.grid, bound, federation.neighbors))
+    empty = federation.protocol.prepared(share, Answer(nothing, question.grid, bound, federation.neighbors))
     share.own_scale(empty)
     federation.protocol.check_sum(empty)
     return empty

@@ -43,7 +43,8 @@ class Federation:
         Public. How many parties may work together with the server without breaking the promise; at most
         2 threshold - parties - 1 under masks.
     scheme : str
-        Public. How sums are opened: "masks", or "odo", where some parties may lie (see `trust.schemes`).
+        Public. How sums are opened: "masks"; or, where some parties may lie, "odo" for counts and "odo-vector" for any
+        bounded sum (see `trust.schemes`).
     largest : int
         Public. The most that a party can count: not less than it has records. It is a limit under "odo" alone, where it
         costs a share for each of its bits; 1 where each party is a single person.

@@ -238,8 +238,9 @@ class Seat(Held):
                 "its account cannot pay",
                 "Ask for less, or let its owner open another account.",
             )
-        self._size = agreed(self.call, self.question, federation).size
-        terms = self.call.terms(federation, self.round, self._size)
+        empty = agreed(self.call, self.question, federation)
+        self._size = empty.size
+        terms = self.call.terms(federation, self.round, empty)
         self._speaker: Speaker = federation.protocol.speaker(
             party.identity, terms, federation.roster, party.rounds, party.bits
         )

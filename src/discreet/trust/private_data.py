@@ -54,6 +54,8 @@ class PrivateData(Holder):
         self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
         self.coins: bool = getattr(trust, "coins", False)
         """Whether noise is made of coins that several parties toss together."""
+        self.ranged: bool = getattr(trust, "ranged", False)
+        """Whether sums have to be in a range that is known beforehand."""
         if self.unit.kind in ("attribute", "position"):
             obstacle = f"its questions are about whole records, and its unit is a single {self.unit.kind}"
             remedy = "Give another unit, or use a SensitiveAttribute of deep, or a MovingTable of trust."
@@ -207,8 +209,13 @@ class PrivateData(Holder):
             raise NotPermitted(
                 "verified shares",
                 "the question is no count of records: its numbers are not whole, or may be negative",
-                'Ask counts, or let the federation take scheme "masks".',
+                'Ask counts, or let the federation take scheme "odo-vector" or "masks".',
             )
+
+    def check_range(self, question: BoundedQuestion, noise: Noise) -> None:
+        """Refuse a sum that the trust model could not add up with this noise, before anything is charged."""
+        trust: Any = self._trust
+        trust.check_range(question, noise)
 
     @property
     def reports(self) -> float:

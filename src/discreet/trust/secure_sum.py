@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
@@ -23,7 +24,7 @@ from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.rounds.agreement import check_roster
-from discreet.crypto.rounds.terms import UsedRounds
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.display.plain import plain
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
@@ -139,7 +140,42 @@ class SecureSum(Held):
     @property
     def reports(self) -> float:
         """By how much the variance of the noise exceeds that of a curator, if nobody drops out."""
-        return len(self.federation.parties) / self.federation.honest
+        return len(self.federation.parties) / self.federation.honest * self.federation.protocol.excess
+
+    @property
+    def ranged(self) -> bool:
+        """Whether sums have to be in a range that is known beforehand."""
+        return self.federation.protocol.ranged
+
+    def check_range(self, question: BoundedSum, noise: Noise) -> None:
+        """Refuse a sum whose numbers are too large for the scheme, with this noise; nobody is asked anything."""
+        if self.ranged and self.keeps(noise.event):
+            self._terms(question, noise)
+
+    def sent(self, question: BoundedSum, noise: Noise) -> int:
+        """How many bytes each party would send for this question, but for keys and signatures.
+
+        Examples
+        --------
+        >>> from discreet.mechanisms.additive.gaussian import Gaussian
+        >>> from discreet.questions.tables.contingency import contingency_of
+        >>> from discreet.schema.schema import Schema
+        >>> wards = {name: np.zeros((5, 1)) for name in ("north", "east", "south", "west")}
+        >>> schema = Schema.numeric(0.0, 1.0, 1)
+        >>> for scheme in ("masks", "odo-vector"):
+        ...     with SecureSum.rehearsal(wards, schema, threshold=3, scheme=scheme, largest=7) as trust:
+        ...         trust.sent(contingency_of(schema, ("x0",), (100,)), Gaussian(4.0))
+        800
+        18240
+        """
+        return self._terms(question, noise).sent
+
+    def _terms(self, question: BoundedSum, noise: Noise) -> Terms:
+        """Those of a round with this noise, by which nobody is asked."""
+        agreed, share, question = self.federation, noise.share(self.federation.honest), question.for_unit(self.unit)
+        bound, nothing = question.bound.times(self.unit.rows), np.zeros(question.size, dtype=np.int64)
+        empty = agreed.protocol.prepared(share, Answer(nothing, question.grid, bound, self.neighbors))
+        return agreed.protocol.terms(agreed.terms("rehearsal", empty.size, b""), share, empty, agreed.largest)
 
     def reports_of(self, noise: Noise) -> float:
         """The same for this noise, of which each party may have to add more than its share."""
@@ -169,7 +205,7 @@ class SecureSum(Held):
         question = question.for_unit(self.unit)
         call = Call.of(question, mechanism.share(self.federation.honest).event, self.federation)
         empty = prepared(call, question, self.federation)
-        return empty.grid.values(self._total(call, empty.size))  # type: ignore[return-value]
+        return empty.grid.values(self._total(call, empty))  # type: ignore[return-value]
 
     @classmethod
     def rehearsal(
@@ -230,8 +266,8 @@ class SecureSum(Held):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _total(self, call: Call, size: int) -> Steps:
-        terms = call.terms(self.federation, secrets.token_hex(16), size)
+    def _total(self, call: Call, empty: Answer) -> Steps:
+        terms = call.terms(self.federation, secrets.token_hex(16), empty)
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
         present = self._present()
         self._secret &= all(one.secret for one in present.values())

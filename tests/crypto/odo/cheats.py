@@ -90,6 +90,21 @@ class NotABit(Cheat):
         return self.changed(super()._dealt(numbers), 0, 1000)
 
 
+class OutOfRange(Cheat):
+    """Counts the last place of a number twice, so that it is above the most that it may be."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        last = self.terms.size * (self.terms.width - 1)
+        return self.changed(super()._dealt(np.full_like(numbers, self.terms.largest)), last, 1)
+
+
+class Negative(Cheat):
+    """Takes one off a number that is nothing, so that it is below the least that it may be."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        return self.changed(super()._dealt(np.zeros_like(numbers)), 0, -1)
+
+
 class HalfACoin(Cheat):
     """Puts a number that is no bit in the place of its last coin."""
 

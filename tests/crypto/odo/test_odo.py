@@ -53,6 +53,17 @@ def test_one_cheat_is_named_or_does_no_harm(cheat: Any) -> None:
     assert not set(run.gone) - {"p2"}
 
 
+def test_numbers_without_coins_are_exact_whoever_lies() -> None:
+    """As sums with their own noise are added: in another field, with an offset, and each in an exact range."""
+    for cheat in CHEATS:
+        run = OdoRehearsal(terms_of(4, 1, size=2, coins=0, largest=2**30 + 5, offset=1000), {"p2": cheat})
+        total = run.run()
+        assert run.terms.field.size == 8
+        assert not run.noise(total).any(), cheat
+        assert ("p2" in total.survivors) == (cheat.fate in ("counts", "false sum")), cheat
+        assert ("p2" in total.liars) == (cheat.fate in ("refuted", "false sum")), cheat
+
+
 @pytest.mark.parametrize("step", SAID[1:])
 def test_a_party_may_leave_at_each_step(step: str) -> None:
     gone = type("Gone", (Leaver,), {"leaves": step})

@@ -100,6 +100,19 @@ def test_what_cannot_be_shared_or_read_is_refused() -> None:
             OdoTerms("r1", TERMS.parties, 3, 3, coins=coins, largest=largest, offset=offset)
 
 
+def test_bits_reach_every_number_up_to_the_largest_and_none_above() -> None:
+    for largest in (1, 2, 3, 4, 5, 6, 7, 8, 9, 100, 2**31 - 1, 2**40 + 12345):
+        terms = terms_of(4, 1, size=min(largest + 1, 102), coins=0, largest=largest)
+        assert sum(terms.places) == largest
+        numbers = np.unique(np.linspace(0, largest, terms.size).astype(np.int64))
+        numbers = np.append(numbers, np.full(terms.size - numbers.size, largest))
+        dealt = dealing(1, numbers, terms)
+        own = terms.field.combined(
+            weights_at(0, (1, 2), terms.field.prime), np.stack([dealt.held(i).added(COINS, 1) for i in (1, 2)])
+        )
+        assert own.tolist() == numbers.tolist()
+
+
 def test_a_third_of_liars_is_refused_with_the_most_that_holds() -> None:
     for parties, faults, most in ((6, 2, 1), (7, 3, 2), (10, 0, 3)):
         with pytest.raises(ParameterError, match=f"Let {parties - most} to {parties - 1} be left"):

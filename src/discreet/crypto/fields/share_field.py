@@ -68,7 +68,7 @@ class ShareField:
         --------
         >>> from discreet.noise.deterministic import DeterministicBits
         >>> ShareField(32749, 2).uniform(DeterministicBits(1), 3)
-        array([32128,  4165, 17130], dtype=uint16)
+        array([9216, 7908, 1995], dtype=uint16)
         """
         out = np.empty(shape, self.dtype)
         flat, mask = out.reshape(-1), self.dtype.type((1 << self.prime.bit_length()) - 1)

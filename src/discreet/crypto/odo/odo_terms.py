@@ -127,6 +127,10 @@ class OdoTerms(Terms):
         return self.field.size * self.elements
 
     @property
+    def sent(self) -> int:
+        return (len(self.parties) - 1) * self.held
+
+    @property
     def most(self) -> int:
         return len(self.parties) * (self.held + 1024) + super().passed_on
 

@@ -241,7 +241,9 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
         metavar="N",
         help="how many may share their noise with the server; 0 if none",
     )
-    create.add_argument("--scheme", default="masks", help="how sums are opened: masks, or odo where some may lie")
+    create.add_argument(
+        "--scheme", default="masks", help="how sums are opened: masks; where some lie, odo (counts) or odo-vector"
+    )
     create.add_argument(
         "--largest", type=int, default=2**20 - 1, metavar="N", help="the most that a party can count, under odo"
     )

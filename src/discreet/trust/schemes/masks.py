@@ -34,6 +34,8 @@ class Masks:
     name: ClassVar[str] = "masks"
     protocol: ClassVar[bytes] = PROTOCOL
     coins: ClassVar[bool] = False
+    excess: ClassVar[float] = 1.0
+    ranged: ClassVar[bool] = False
     hides: ClassVar[str] = (
         "Nobody sees the sum of fewer parties than the threshold. Less than half may leave; a party may put in a false"
         " sum, and nobody notices."
@@ -58,7 +60,11 @@ class Masks:
     def check_sum(self, empty: Answer) -> None:
         """Whatever can be added up modulo 2**64."""
 
-    def terms(self, terms: Terms, share: Share, largest: int) -> Terms:
+    def prepared(self, share: Share, own: Answer) -> Answer:
+        prepared: Answer = share.prepared(own)
+        return prepared
+
+    def terms(self, terms: Terms, share: Share, empty: Answer, largest: int) -> Terms:
         return terms
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:

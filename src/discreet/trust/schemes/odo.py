@@ -40,6 +40,8 @@ class Odo:
     name: ClassVar[str] = "odo"
     protocol: ClassVar[bytes] = PROTOCOL
     coins: ClassVar[bool] = True
+    excess: ClassVar[float] = 1.0
+    ranged: ClassVar[bool] = False
     hides: ClassVar[str] = (
         "Nobody sees the counts of any party, and each is in range. Less than a third may lie or leave: the sum is"
         " right, its noise has its law, and liars are named."
@@ -64,10 +66,14 @@ class Odo:
             raise NotPermitted(
                 "verified shares",
                 "the question is no count: its numbers may be negative, or are not whole",
-                'Ask counts, or let the federation take scheme "masks".',
+                'Ask counts, or let the federation take scheme "odo-vector" or "masks".',
             )
 
-    def terms(self, terms: Terms, share: Share, largest: int) -> OdoTerms:
+    def prepared(self, share: Share, own: Answer) -> Answer:
+        prepared: Answer = share.prepared(own)
+        return prepared
+
+    def terms(self, terms: Terms, share: Share, empty: Answer, largest: int) -> OdoTerms:
         if not (isinstance(share, BinomialShare) and share.coins <= MOST_COINS and largest <= MOST):
             obstacle = f"it adds fair coins, at most {MOST_COINS} of each party, to counts of up to {MOST}"
             raise NotPermitted("verified shares", obstacle, "Ask with binomial noise, and less of it.")
