@@ -7,6 +7,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -274,12 +275,22 @@ class SecureSum(Held):
         round.left.update(self._missing(present))
         total = self._background.run(lambda: round.total(call, present))
         self._note_participants(frozenset(total.survivors))
+        self._last.transcript = partial(round.transcript, call)
         return total.vector.view(np.int64)
 
     @property
     def participants(self) -> Participants | None:
         """Who was in the last sum that this thread was given."""
         return getattr(self._last, "participants", None)
+
+    @property
+    def transcript(self) -> bytes | None:
+        """All that was said in public in the last round of this thread, to be checked later by others.
+
+        See `discreet federation transcript verify`. Nothing under masks, where there is nothing to check.
+        """
+        written = getattr(self._last, "transcript", None)
+        return None if written is None else written()
 
     def _note_participants(self, survivors: frozenset[str]) -> None:
         """Remember who was in a sum, and warn if earlier ones had others in them."""

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from discreet.core.bits import Bits
 from discreet.core.held import unheld
 from discreet.crypto.errors import Malformed, ProtocolError, WrongShares
 from discreet.crypto.fields.share_field import Shares
@@ -17,6 +18,8 @@ from discreet.crypto.odo.decoding import opened
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, PublicStream
 from discreet.crypto.odo.share_dealing import HeldShares, Proof, committed
+from discreet.crypto.rounds.agreement import ordered
+from discreet.crypto.rounds.speaker import Total
 
 SAID = ("keys", "deal", "dealt", "seeds", "proof", "complaints", "answers", "agreed", "sum")
 ANSWERED = ("announcements", "delivery", "dealings", "openings", "proofs", "accusations", "defences", "accord")
@@ -203,6 +206,22 @@ class Proceedings:
         found = [name for name in self.headers if name not in self.refuted and name not in self.missing]
         self.terms.check_enough("dealings that count", len(found))
         return found
+
+    def total(self, bits: Bits) -> Total:
+        """The sum over all dealings that count, from the shares of it that were given, with who lied.
+
+        Parameters
+        ----------
+        bits : Bits
+            Where the challenges come from that find false shares.
+        """
+        modulo, size = self.terms.field, self.terms.size
+        shares = {name: modulo.read(data, size) for name, data in self.heard["sum"].items()}
+        given = {self.terms.index(name): one for name, one in shares.items() if one is not None}
+        secret, wrong = opened(given, modulo.uniform(bits, modulo.tests, size), self.terms.faults, modulo)
+        false = {name for name, one in shares.items() if one is None or self.terms.index(name) in wrong}
+        vector = (secret.astype(np.int64) - self.terms.taken_off * len(self.good)).view(np.uint64)
+        return Total(vector, tuple(self.good), tuple(ordered(self.terms, {*self.refuted, *false})))
 
     def _why_not(self, name: str) -> str:
         index = self.terms.index(name)

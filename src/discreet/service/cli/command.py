@@ -254,6 +254,14 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     show.add_argument("federation", metavar="FEDERATION")
     _add_json(show)
     show.set_defaults(run=later("party_command", "show"))
+    transcript = actions.add_parser("transcript", help="what was said in a round of verified shares")
+    steps = transcript.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
+    verify = steps.add_parser("verify", help="check a transcript: what was asked, what came of it, and who lied")
+    verify.add_argument("file", metavar="FILE", help="as SecureSum.transcript gives it")
+    verify.add_argument("--federation", required=True, metavar="FEDERATION", help="with the right keys of all members")
+    verify.add_argument("--package", action="append", default=[], metavar="P", help="whose recipes to trust, too")
+    _add_json(verify)
+    verify.set_defaults(run=later("transcript_command", "verify"))
 
 
 def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
