@@ -82,7 +82,7 @@ class Share(Protocol):
     def drawn(self, prepared: Any, bits: Bits) -> Steps:
         """One share, in grid steps."""
 
-    def reach(self, prepared: Any, chance: float) -> int:
+    def farthest(self, prepared: Any, chance: float) -> int:
         """How many grid steps a number of one share is away from zero at most, but for this chance."""
 
     def masked(self, answer: Any, bits: Bits) -> Steps:

@@ -85,7 +85,7 @@ class Call:
     def terms(self, federation: Federation, round: str, empty: Answer) -> Terms:
         """The terms of a round in which this call is answered by sums like this empty one."""
         terms = federation.terms(round, empty.size, self.about(federation))
-        return federation.protocol.terms(terms, self.share(federation.honest), empty, federation.largest)
+        return federation.protocol.terms(terms, self.share(federation.honest), federation.largest, empty)
 
     def share(self, honest: int) -> Share:
         """What each party adds, so that this number of honest ones keep the promise."""

@@ -9,7 +9,7 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
-from discreet.core.events import Event, NoPromise, Sampled, walked, written
+from discreet.core.events import DiscreteLoss, Event, NoPromise, Sampled, walked, written
 from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Noise
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
@@ -17,6 +17,7 @@ from discreet.core.receipt import RELATIONS, in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
+from discreet.mechanisms.additive.share_of import is_shared, share_of
 from discreet.questions.question import BoundedQuestion
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
@@ -247,7 +248,20 @@ class PrivateData(Holder):
                     f"{type(self._trust).__name__} cannot keep the promise of {in_words(one)}",
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
+            self._check_replaced(one, purpose)
         self._check_ready(key)
+
+    def _check_replaced(self, event: Event, purpose: str) -> None:
+        """Refuse noise for counts that one record moves by one step, where a replaced record moves two of them.
+
+        A single count moves by one step then, too; but a price says nothing of the question, and a table would be
+        refused after it was paid for.
+        """
+        if self.neighbors is not Neighbors.REPLACE or not isinstance(event, DiscreteLoss) or not is_shared(event):
+            return
+        if getattr(share_of(event, 1), "moves", 2) == 1:
+            obstacle = "its coins are for counts of records that come or go, and one that is replaced moves two counts"
+            raise NotPermitted(purpose, obstacle, "Ask with Binomial(..., moves=2).")
 
     def _check_ready(self, key: str | None) -> None:
         """Refuse records that cannot be read now, except for a retry, which reads none."""

@@ -176,7 +176,7 @@ class SecureSum(Held):
         agreed, share, question = self.federation, noise.share(self.federation.honest), question.for_unit(self.unit)
         bound, nothing = question.bound.times(self.unit.rows), np.zeros(question.size, dtype=np.int64)
         empty = agreed.protocol.prepared(share, Answer(nothing, question.grid, bound, self.neighbors))
-        return agreed.protocol.terms(agreed.terms("rehearsal", empty.size, b""), share, empty, agreed.largest)
+        return agreed.protocol.terms(agreed.terms("rehearsal", empty.size, b""), share, agreed.largest, empty)
 
     def reports_of(self, noise: Noise) -> float:
         """The same for this noise, of which each party may have to add more than its share."""

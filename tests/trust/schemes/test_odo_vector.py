@@ -100,7 +100,7 @@ def test_noise_out_of_range_never_comes_and_numbers_are_moved_into_theirs() -> N
         drawn = share.drawn(own.stacked(20_000), DeterministicBits(2))
         assert np.abs(drawn).max() < held.noise
         assert held.noise < (16 if isinstance(share, GaussianShare) else 90) * share.own_scale(own)
-        assert share.reach(own, NEVER) < share.reach(own, NEVER**2) < 2 * share.reach(own, NEVER) + 2
+        assert share.farthest(own, NEVER) < share.farthest(own, NEVER**2) < 2 * share.farthest(own, NEVER) + 2
     held = NumberRange(-10, 20, 5)
     assert (held.offset, held.largest) == (15, 40)
     assert held.into(np.array([-99, 0, 99]), np.array([-9, 3, 9])).tolist() == [0, 18, 40]
@@ -131,7 +131,7 @@ def test_what_is_too_wide_is_refused_before_any_charge() -> None:
 def test_the_scheme_states_what_it_takes() -> None:
     scheme, share = OdoVector(), Gaussian(3.0).share(3)
     own = scheme.prepared(share, empty(4))
-    terms = scheme.terms(Terms("r", NAMES, 3, 4, about=b"x"), share, own, 511)
+    terms = scheme.terms(Terms("r", NAMES, 3, 4, about=b"x"), share, 511, own)
     assert isinstance(terms, OdoTerms)
     assert (terms.coins, terms.about, terms.offset) == (0, b"x", range_of(share, own, 511).offset)
     assert terms.field.size == 4  # bytes of each of the shares of its bits

@@ -185,7 +185,7 @@ class BinomialShare:
     def drawn(self, prepared: Answer, bits: Bits) -> Steps:
         return coin_sums(bits, prepared.steps.shape, self.coins)
 
-    def reach(self, prepared: Answer, chance: float) -> int:
+    def farthest(self, prepared: Answer, chance: float) -> int:
         return self.coins // 2
 
     def prepared(self, answer: Answer) -> Answer:

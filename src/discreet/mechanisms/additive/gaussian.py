@@ -168,7 +168,7 @@ class GaussianShare:
     def drawn(self, prepared: Answer, bits: Bits) -> Steps:
         return discrete_gaussian(bits, prepared.steps.shape, self.own_scale(prepared))
 
-    def reach(self, prepared: Answer, chance: float) -> int:
+    def farthest(self, prepared: Answer, chance: float) -> int:
         """Chernoff's bound for Gaussian noise, exp(-x^2 / 2) at x deviations to either side, holds on the integers too.
 
         The mean of exp(u k) is exp(u^2 stddev^2 / 2) times a sum of exp(-(k - v)^2 / (2 stddev^2)) over integers k, by

@@ -190,7 +190,7 @@ class LaplaceShare:
         up, down = (polya(bits, prepared.steps.shape, scale, self.honest) for _ in range(2))
         return up - down
 
-    def reach(self, prepared: Answer, chance: float) -> int:
+    def farthest(self, prepared: Answer, chance: float) -> int:
         """A Polya variable is part of a geometric one, which is x scales or more with a probability of exp(-x)."""
         return math.ceil(self.own_scale(prepared) * math.log(2 / chance))
 

@@ -64,7 +64,7 @@ class Masks:
         prepared: Answer = share.prepared(own)
         return prepared
 
-    def terms(self, terms: Terms, share: Share, empty: Answer, largest: int) -> Terms:
+    def terms(self, terms: Terms, share: Share, largest: int, empty: Answer) -> Terms:
         return terms
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:

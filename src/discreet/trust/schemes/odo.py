@@ -73,7 +73,7 @@ class Odo:
         prepared: Answer = share.prepared(own)
         return prepared
 
-    def terms(self, terms: Terms, share: Share, empty: Answer, largest: int) -> OdoTerms:
+    def terms(self, terms: Terms, share: Share, largest: int, empty: Answer) -> OdoTerms:
         if not (isinstance(share, BinomialShare) and share.coins <= MOST_COINS and largest <= MOST):
             obstacle = f"it adds fair coins, at most {MOST_COINS} of each party, to counts of up to {MOST}"
             raise NotPermitted("verified shares", obstacle, "Ask with binomial noise, and less of it.")

@@ -75,7 +75,7 @@ def range_of(share: Share, prepared: Answer, largest: int) -> NumberRange:
     unit = Fraction(bound.radius) * Fraction(bound.rounding(prepared.size)) / Fraction(prepared.grid.step)
     most = math.floor(largest * unit)
     least = 0 if bound.nonnegative else -most - (prepared.slack > 0)  # negative sums are floored away from zero
-    return NumberRange(least, most, share.reach(prepared, NEVER / (MOST_PARTIES * prepared.size)))
+    return NumberRange(least, most, share.farthest(prepared, NEVER / (MOST_PARTIES * prepared.size)))
 
 
 @lru_cache(maxsize=256)
@@ -143,7 +143,7 @@ class OdoVector:
     def check_sum(self, empty: Answer) -> None:
         """Any bounded sum whose numbers stay in the range of the field; `terms` refuses others."""
 
-    def terms(self, terms: Terms, share: Share, empty: Answer, largest: int) -> OdoTerms:
+    def terms(self, terms: Terms, share: Share, largest: int, empty: Answer) -> OdoTerms:
         held, most = range_of(share, empty, largest), WIDEST - len(terms.parties).bit_length()
         if (bits := held.largest.bit_length()) > most:
             obstacle = f"a party's numbers can have {bits} bits, and {len(terms.parties)} parties can add up {most}"

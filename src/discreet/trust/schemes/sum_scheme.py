@@ -69,7 +69,7 @@ class SumScheme(Protocol):
     def check_sum(self, empty: Answer) -> None:
         """Refuse sums that it cannot add up, with the scheme that would do."""
 
-    def terms(self, terms: Terms, share: Share, empty: Answer, largest: int) -> Terms:
+    def terms(self, terms: Terms, share: Share, largest: int, empty: Answer) -> Terms:
         """The terms of a round with this noise, for prepared sums, in which no party has more units than this."""
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:
