@@ -79,4 +79,6 @@ class PublicCoins:
         key = sha256(framed(self._keys[1], index.to_bytes(2, "big"))).digest()
         count = self.terms.coins * self.terms.size
         tossed = PublicStream(key).words(-(-count // 64)).astype("<u8").view(np.uint8)
-        return np.unpackbits(tossed, bitorder="little")[:count].view(np.bool_).reshape(self.terms.coins, -1)
+        return (
+            np.unpackbits(tossed, bitorder="little")[:count].view(np.bool_).reshape(self.terms.coins, self.terms.size)
+        )
