@@ -65,7 +65,8 @@ def main() -> dict[str, Any]:
             except Exception as why:  # who is found out has no further part
                 left[name] = str(why)
     total = relay.total()
-    counts, truth = total.vector.view(np.int64).tolist(), sum(ILL[name] for name in total.survivors).tolist()
+    counts = total.vector.view(np.int64).tolist()
+    truth = np.sum([ILL[name] for name in total.survivors], axis=0).tolist()
     print(f"in the sum: {', '.join(total.survivors)}")
     print(f"counts with noise: {counts}; without: {truth}")
     for name in total.liars:

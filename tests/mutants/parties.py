@@ -88,7 +88,6 @@ MUTANTS = [
         "crypto/odo/transcript",
         ("if not np.array_equal(total.vector, self.vector):", "if False:"),
         ("if (message.round, message.kind) != (self.terms.round, kind):", "if False:"),
-        ('if ("agreed" in self.said) == record.undisputed:', "if False:"),
         ("message = Signed.from_bytes(data, name).verified(roster)", "message = Signed.from_bytes(data, name).message"),
         tests="crypto/odo/test_transcript.py",
     ),

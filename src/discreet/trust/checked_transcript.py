@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from discreet.core.grid import Array
 from discreet.crypto.errors import Disagreement
 from discreet.crypto.odo.transcript import REFUSED, Transcript
@@ -29,6 +31,8 @@ class CheckedTranscript:
         Public. Whose numbers are in it, and who lied.
     reasons : mapping of str to str
         Public. How it shows that a dealing was false; a liar without a reason gave a false share of the sum.
+    shown : mapping of str to array
+        What parties put in, noise included, of those who showed it to whoever checks.
     """
 
     call: Call
@@ -37,9 +41,16 @@ class CheckedTranscript:
     survivors: tuple[str, ...]
     liars: tuple[str, ...]
     reasons: Mapping[str, str]
+    shown: Mapping[str, Array] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, data: bytes, federation: Federation, packages: Iterable[str] = ("discreet",)) -> CheckedTranscript:
+    def of(
+        cls,
+        data: bytes,
+        federation: Federation,
+        packages: Iterable[str] = ("discreet",),
+        openings: Mapping[str, bytes] | None = None,
+    ) -> CheckedTranscript:
         """Check a transcript of a round of this federation: signatures, views, proofs, noise and total.
 
         Parameters
@@ -50,6 +61,8 @@ class CheckedTranscript:
             Public. With the right keys of all members.
         packages : iterable of str
             Public. Whose recipes are used to build the question again.
+        openings : mapping of str to bytes, optional
+            What parties that committed to their numbers show (`Party.keep` was given it).
         """
         transcript = Transcript.from_bytes(data)
         call = Call.read(transcript.call)
@@ -60,5 +73,8 @@ class CheckedTranscript:
             raise Disagreement("transcript: terms", obstacle, "Take the federation's own file.", REFUSED)
         total = transcript.verified(federation.roster)
         values = empty.grid.values(total.vector.view("int64"))
-        reasons = transcript.reasons(federation.roster)
-        return cls(call, transcript.terms.round, values, total.survivors, total.liars, reasons)
+        reasons, roster = transcript.reasons(federation.roster), federation.roster
+        numbers = {name: transcript.opened(roster, name, one) for name, one in (openings or {}).items()}
+        shown = {name: empty.grid.values(np.array(own)) for name, own in numbers.items()}
+        liars = tuple(dict.fromkeys((*total.liars, *transcript.unbound(roster))))
+        return cls(call, transcript.terms.round, values, total.survivors, liars, reasons, shown)

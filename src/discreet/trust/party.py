@@ -178,6 +178,8 @@ class Party(Held):
         self.rounds = UsedRounds()
         self.tell: Callable[[str], object] = logging.getLogger("discreet.party").error
         """Given a line of text for the party's owner alone, when its records cannot be added up."""
+        self.keep: Callable[[str, bytes], object] = lambda round, opening: None
+        """Given, for the owner alone, what the party committed to in a round, where the scheme has such a thing."""
 
     @property
     def name(self) -> str:
@@ -264,7 +266,12 @@ class Seat(Held):
     @exclusive
     def answer(self, signed: Signed) -> Signed:
         """What the party says to a message of the server."""
-        return self._speaker.answer(signed, self._vector)
+        before = getattr(self._speaker, "opening", None)
+        answer = self._speaker.answer(signed, self._vector)
+        opening: bytes | None = getattr(self._speaker, "opening", None)
+        if opening is not None and before is None:
+            self._party.keep(self.round, opening)
+        return answer
 
     def _vector(self) -> np.ndarray:
         """What is put in, paid for: the exact sum of the own records, as the scheme of the federation wants it."""

@@ -44,7 +44,7 @@ PRICE: Any = {"epsilon": 2.0, "delta": 1e-6}
 
 
 def parties(**options: Any) -> SecureSum:
-    agreed = {"threshold": 3, "scheme": "odo-vector", "largest": 511} | options
+    agreed: dict[str, Any] = {"threshold": 3, "scheme": "odo-vector", "largest": 511} | options
     return SecureSum.rehearsal(WARDS, SCHEMA, **agreed)
 
 

@@ -59,6 +59,12 @@ class OdoParty(Held):
         """The longest message of the relay in this round, in bytes."""
         return self.terms.passed_on
 
+    @property
+    def opening(self) -> bytes | None:
+        """What this party committed to, for its owner alone, who may show it later to whoever must see it."""
+        opening = None if self._dealing is None else self._dealing.opening
+        return None if opening is None else opening.to_bytes()
+
     @exclusive
     def begin(self) -> Signed:
         """Say which keys boxes for this party are sealed with."""
@@ -94,7 +100,8 @@ class OdoParty(Held):
             raise Disagreement("keys", f"those of {self.name!r} are missing or not its own", "", UNOPENED)
         dealing = self._dealt(np.asarray(vector(), dtype=np.int64))
         boxes = {name: self._sealed(announced, dealing, name) for name in announced.keys if name != self.name}
-        header = Header(dealing.commitment, {name: sha256(box).digest() for name, box in boxes.items()})
+        numbers = b"" if dealing.opening is None else dealing.opening.commitments
+        header = Header(dealing.commitment, {name: sha256(box).digest() for name, box in boxes.items()}, numbers)
         signed = self._signed("header", header.to_bytes()).to_bytes()
         self._announced, self._dealing = announced, dealing
         return self._signed("deal", framed(signed, labelled(boxes)))

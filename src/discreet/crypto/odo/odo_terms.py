@@ -33,6 +33,9 @@ class OdoTerms(Terms):
     offset : int
         Public. What is taken off the sum for each party in it: where numbers may be negative, what was added to them.
 
+    committed : bool
+        Public. Whether each party also commits to its numbers, so that it can show them later; then there are no coins.
+
     Examples
     --------
     >>> terms = OdoTerms("r1", ("ann", "bob", "cas", "dan"), threshold=3, size=5, coins=20, largest=5)
@@ -44,6 +47,7 @@ class OdoTerms(Terms):
     coins: int = 2
     largest: int = 1
     offset: int = 0
+    committed: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,6 +57,8 @@ class OdoTerms(Terms):
             obstacle = f"each party tosses {self.coins} coins for a number of up to {self.largest}"
             remedy = f"Take an even number of at most {MOST_COINS} coins, and numbers below {most}."
             raise ParameterError("terms", obstacle, remedy, coins=self.coins, largest=self.largest)
+        if self.committed and self.coins:
+            raise ParameterError("terms", "coins are too many to commit to each", "Let parties put in their own noise.")
         if not 0 <= self.offset <= self.largest:
             obstacle = f"{self.offset} is added to numbers that are at most {self.largest} then"
             raise ParameterError("terms", obstacle, "Add less.", offset=self.offset)
@@ -68,7 +74,9 @@ class OdoTerms(Terms):
 
     @cached_property
     def field(self) -> ShareField:
-        """In which no sum wraps around."""
+        """In which no sum wraps around; the widest for commitments, whose combinations it tests twice."""
+        if self.committed:
+            return WIDE
         return narrowest(len(self.parties) * (self.largest + self.coins))
 
     @cached_property
@@ -107,9 +115,19 @@ class OdoTerms(Terms):
         return self.seeds + NONCE_BYTES // self.field.size
 
     @property
+    def links(self) -> int:
+        """How many combinations of numbers show that what is committed to is what is shared."""
+        return self.field.tests if self.committed else 0
+
+    @property
+    def masks(self) -> int:
+        """How many tests open a polynomial of degree `faults`: of degrees, and of commitments."""
+        return self.field.tests + self.links
+
+    @property
     def elements(self) -> int:
         """How many field elements each party holds of each: of bits, of masks of two kinds of tests, and of a seed."""
-        return self.secrets + 2 * self.field.tests + self.sealed_seeds
+        return self.secrets + self.masks + self.field.tests + self.sealed_seeds
 
     @property
     def taken_off(self) -> int:
@@ -119,7 +137,7 @@ class OdoTerms(Terms):
     @cached_property
     def digest(self) -> bytes:
         numbers = (number.to_bytes(8, "big") for number in (self.coins, self.largest, self.offset))
-        return sha256(framed(super().digest, *numbers)).digest()
+        return sha256(framed(super().digest, *numbers, *([b"committed"] if self.committed else []))).digest()
 
     @property
     def held(self) -> int:
@@ -132,7 +150,7 @@ class OdoTerms(Terms):
 
     @property
     def most(self) -> int:
-        return len(self.parties) * (self.held + 1024) + super().passed_on
+        return len(self.parties) * (self.held + 1024) + 32 * self.size * self.committed + super().passed_on
 
     @property
     def passed_on(self) -> int:

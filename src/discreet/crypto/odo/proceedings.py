@@ -13,7 +13,8 @@ from discreet.core.bits import Bits
 from discreet.core.held import unheld
 from discreet.crypto.errors import Malformed, ProtocolError, WrongShares
 from discreet.crypto.fields.share_field import Shares
-from discreet.crypto.messages import framed, labelled, split, unlabelled, unlisted
+from discreet.crypto.messages import framed, labelled, split, unframed, unlabelled, unlisted
+from discreet.crypto.odo.commitments import POINT
 from discreet.crypto.odo.decoding import opened
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, PublicStream
@@ -28,18 +29,26 @@ DIGEST = 32
 
 @dataclass(frozen=True)
 class Header:
-    """What a dealer says to all: a commitment to its seed, and the digest of the box of each receiver."""
+    """What a dealer says to all: a commitment to its seed, the digest of each box, and any commitments to numbers."""
 
     commitment: bytes
     boxes: Mapping[str, bytes]
+    numbers: bytes = b""
 
     def to_bytes(self) -> bytes:
-        return framed(self.commitment, labelled(self.boxes))
+        return framed(self.commitment, labelled(self.boxes), *([self.numbers] if self.numbers else []))
+
+    @property
+    def points(self) -> list[bytes]:
+        """The commitments to numbers, and to what hides combinations of them."""
+        return [self.numbers[at : at + POINT] for at in range(0, len(self.numbers), POINT)]
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Header:
-        commitment, boxes = split(data, 2)
-        return cls(commitment, unlabelled(boxes))
+        commitment, boxes, *numbers = unframed(data) or [b"", b""]
+        if len(numbers) > 1:
+            raise Malformed("header", "it has more fields than it may", "")
+        return cls(commitment, unlabelled(boxes), *numbers)
 
 
 @unheld("part")
@@ -232,6 +241,10 @@ class Proceedings:
             return "what it says for a proof is none"
         if not proof.of_bits:
             return "a number or a coin of its is no bit"
+        if len(self.headers[name].points) != (self.terms.size + self.terms.links if self.terms.committed else 0):
+            return "it has not committed to each of its numbers once"
+        if not proof.of_commitments:
+            return "what it says of its commitments is not what it proved of its shares"
         complaining, answers = self.complaints[name], self.answers.get(name, {})
         if len(complaining) > self.terms.faults:
             return f"{len(complaining)} parties hold shares that its proof does not go through"

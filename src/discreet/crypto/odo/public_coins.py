@@ -74,6 +74,19 @@ class PublicCoins:
         """A weight for each secret, in each of the tests: shape (tests, secrets)."""
         return self.terms.field.uniform(PublicStream(self._keys[0]), self.terms.field.tests, self.terms.secrets)
 
+    @cached_property
+    def links(self) -> Shares:
+        """A weight for each number, in each combination that commitments are tested by: shape (links, size)."""
+        key = sha256(framed(self._keys[0], b"links")).digest()
+        return self.terms.field.uniform(PublicStream(key), self.terms.links, self.terms.size)
+
+    @cached_property
+    def degree_weights(self) -> Shares:
+        """The weights of all combinations of degree `faults`: of tests, then of links, where a bit counts its place."""
+        places = self.terms.field.elements(self.terms.places)[:, None]
+        linked = [self.terms.field.multiply(places, row[None, :]).reshape(-1) for row in self.links]
+        return np.concatenate([self.weights, np.stack(linked)]) if linked else self.weights
+
     def flips(self, index: int) -> Flips:
         """Which coins of a party are turned over, of shape (coins, size)."""
         key = sha256(framed(self._keys[1], index.to_bytes(2, "big"))).digest()

@@ -8,6 +8,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
@@ -15,6 +16,7 @@ from discreet.core.grid import Steps
 from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.fields.share_field import CHUNK, ShareField, Shares
 from discreet.crypto.messages import framed
+from discreet.crypto.odo.commitments import POINT, Link, Opening
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins
 from discreet.noise.bernoulli import packed_coins
@@ -59,12 +61,14 @@ class HeldShares:
     @property
     def seed(self) -> Shares:
         """Of the seed and its nonce."""
-        return self.values[self.terms.secrets + 2 * self.terms.field.tests :]
+        return self.values[self.terms.secrets + self.terms.masks + self.terms.field.tests :]
 
     def masks(self, kind: int) -> list[int]:
-        """Those of the tests of degrees (0), or of bits (1)."""
-        start = self.terms.secrets + kind * self.terms.field.tests
-        return [int(value) for value in self.values[start : start + self.terms.field.tests]]
+        """Those of the tests of degrees and of commitments (0), or of bits (1)."""
+        start = self.terms.secrets + kind * self.terms.masks
+        return [
+            int(value) for value in self.values[start : start + (self.terms.field.tests if kind else self.terms.masks)]
+        ]
 
     def added(self, coins: PublicCoins, dealer: int) -> Shares:
         """Its share of a dealer's numbers, with the coins that are up after some were turned over."""
@@ -80,7 +84,7 @@ class HeldShares:
 def degrees_of(held: Sequence[HeldShares], coins: PublicCoins) -> list[list[int]]:
     """For each holder, the value at its point of the polynomial that each test of degrees opens."""
     modulo = coins.terms.field
-    return _masked(held, 0, modulo.dots(coins.weights, [one.bits for one in held]))
+    return _masked(held, 0, modulo.dots(coins.degree_weights, [one.bits for one in held]))
 
 
 def squares_of(held: Sequence[HeldShares], coins: PublicCoins) -> list[list[int]]:
@@ -117,30 +121,41 @@ class Proof:
         Of degree `faults`: a random combination of all polynomials, under a mask.
     squares : list of lists of int
         Of degree `2 faults`: the same combination of their squares less themselves, under a mask that is 0 at 0.
+    links : tuple of Link
+        Where numbers are committed to: the last combinations at 0, as integers.
     """
 
     terms: OdoTerms
     degrees: list[list[int]]
     squares: list[list[int]]
+    links: tuple[Link, ...] = ()
 
     def to_bytes(self) -> bytes:
         numbers = [value for one in (*self.degrees, *self.squares) for value in one]
-        return self.terms.field.elements(numbers).tobytes()
+        return self.terms.field.elements(numbers).tobytes() + b"".join(link.to_bytes() for link in self.links)
 
     @classmethod
     def from_bytes(cls, terms: OdoTerms, data: bytes) -> Proof:
         """The proof that was sent; its lengths are its degrees."""
-        short, tests = terms.faults + 1, terms.field.tests
-        values = terms.field.read(data, tests * (short + 2 * terms.faults + 1))
+        short, tests = terms.masks * (terms.faults + 1), terms.field.tests
+        end = len(data) - 2 * POINT * terms.links
+        values = terms.field.read(data[: max(end, 0)], short + tests * (2 * terms.faults + 1))
         if values is None:
             raise Malformed("proof", "it is not as many field elements as it must be", "", UNOPENED)
-        first, second = values[: tests * short].reshape(tests, -1), values[tests * short :].reshape(tests, -1)
-        return cls(terms, first.tolist(), second.tolist())
+        first, second = values[:short].reshape(terms.masks, -1), values[short:].reshape(tests, -1)
+        links = (Link.from_bytes(data[at : at + 2 * POINT]) for at in range(end, len(data), 2 * POINT))
+        return cls(terms, first.tolist(), second.tolist(), tuple(links))
 
     @property
     def of_bits(self) -> bool:
         """Whether all combinations of squares less themselves are zero: then all secrets are bits."""
         return not any(self._at(0, self.squares))
+
+    @property
+    def of_commitments(self) -> bool:
+        """Whether combinations of committed numbers, as integers, have the remainders that shares have."""
+        rows, prime = self.degrees[self.terms.field.tests :], self.terms.field.prime
+        return [link.number % prime for link in self.links] == (self._at(0, rows) if rows else [])
 
     def misses(self, held: Sequence[HeldShares], coins: PublicCoins) -> list[HeldShares]:
         """The holders through whose shares it does not go."""
@@ -169,11 +184,14 @@ class ShareDealing:
         The shares of each party.
     seed : array of field elements
         With its nonce.
+    opening : Opening, optional
+        What the dealer committed to.
     """
 
     terms: OdoTerms
     rows: Shares
     seed: Shares
+    opening: Opening | None = None
 
     @classmethod
     def of(cls, bits: Bits, terms: OdoTerms, numbers: Steps) -> ShareDealing:
@@ -185,11 +203,14 @@ class ShareDealing:
         secrets = np.concatenate([_in_places(terms, numbers).reshape(-1), _tossed(bits, terms)]).astype(modulo.dtype)
         seed = modulo.uniform(bits, terms.sealed_seeds)
         rows = np.empty((len(terms.parties), terms.elements), modulo.dtype)
-        middle, end = terms.secrets + tests, terms.secrets + 2 * tests
-        share(bits, modulo, np.append(secrets, modulo.uniform(bits, tests)), terms.faults, rows[:, :middle])
+        middle, end = terms.secrets + terms.masks, terms.secrets + terms.masks + tests
+        opening = Opening.drawn(bits, numbers.tolist(), terms.links) if terms.committed else None
+        hidden = modulo.elements([] if opening is None else opening.numbers[terms.size :])
+        masks = np.concatenate([secrets, modulo.uniform(bits, tests), hidden])
+        share(bits, modulo, masks, terms.faults, rows[:, :middle])
         share(bits, modulo, np.zeros(tests, modulo.dtype), 2 * terms.faults, rows[:, middle:end])
         share(bits, modulo, seed, terms.faults, rows[:, end:])
-        return cls(terms, rows, seed)
+        return cls(terms, rows, seed, opening)
 
     def held(self, index: int) -> HeldShares:
         """What the party of this index is to hold."""
@@ -204,9 +225,16 @@ class ShareDealing:
         """From the dealer's own rows: a polynomial of degree d is known by its values at d + 1 points."""
         held = [self.held(index) for index in range(1, 2 * self.terms.faults + 2)]
         degrees, squares = degrees_of(held[: self.terms.faults + 1], coins), squares_of(held, coins)
-        return Proof(
-            self.terms, *([list(values) for values in zip(*found, strict=True)] for found in (degrees, squares))
+        links = (
+            ()
+            if self.opening is None
+            else tuple(
+                self.opening.combined(weights, link, self.terms.size)
+                for link, weights in enumerate(coins.links.tolist())
+            )
         )
+        values = ([list(row) for row in zip(*found, strict=True)] for found in (degrees, squares))
+        return Proof(self.terms, *values, links)
 
 
 def _in_places(terms: OdoTerms, numbers: Steps) -> Steps:
@@ -216,7 +244,7 @@ def _in_places(terms: OdoTerms, numbers: Steps) -> Steps:
     return np.concatenate([(rest >> np.arange(terms.width - 1)[:, None]) & 1, top[None]])
 
 
-def _tossed(bits: Bits, terms: OdoTerms) -> Steps:
+def _tossed(bits: Bits, terms: OdoTerms) -> NDArray[np.uint8]:
     """Fresh fair coins, all those of a number in one column."""
     if not terms.coins:
         return np.zeros(0, np.uint8)

@@ -260,6 +260,8 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     verify.add_argument("file", metavar="FILE", help="as SecureSum.transcript gives it")
     verify.add_argument("--federation", required=True, metavar="FEDERATION", help="with the right keys of all members")
     verify.add_argument("--package", action="append", default=[], metavar="P", help="whose recipes to trust, too")
+    opening = "what a party shows of its own numbers, under odo-committed; for each"
+    verify.add_argument("--opening", action="append", default=[], metavar="NAME=FILE", help=opening)
     _add_json(verify)
     verify.set_defaults(run=later("transcript_command", "verify"))
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def range_of(share: Share, prepared: Answer, largest: int) -> NumberRange:
 
 
 @lru_cache(maxsize=256)
-def coarsest(share: Share, grid: Grid, bound: Bound, neighbors: Neighbors, size: int) -> Grid:
+def coarsest(share: Any, grid: Grid, bound: Bound, neighbors: Neighbors, size: int) -> Grid:
     """The coarsest grid on which the noise grows by little: each bit less of a number is a bit less to share and prove.
 
     On a coarser grid a unit moves the floored sum farther, and shares need more noise (`gaussian_share.md`,
