@@ -55,9 +55,7 @@ def rows() -> Iterator[Row]:
     yield at_most("largest difference of the variance from its law under any cheat", max(differences()), 0.05)
     yield at_most(f"of {SCHEDULES} random schedules of faults, those with a wrong end or name", wrong_ends(), 0)
     vectors = wall("odo-vector", COUNTS, Gaussian(10.0))
-    yield printed(
-        f"{COUNTS} numbers with Gaussian noise in verified shares: wall seconds", vectors
-    )
+    yield printed(f"{COUNTS} numbers with Gaussian noise in verified shares: wall seconds", vectors)
     yield printed("the same over a masked sum of as many numbers", vectors / wall("masks", COUNTS, Gaussian(10.0)))
     yield from transcript_rows()
 

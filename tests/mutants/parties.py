@@ -56,7 +56,7 @@ MUTANTS = [
         "crypto/odo/share_dealing",
         ("modulo.multiply(one, modulo.subtract(one, modulo.elements([1])))", "modulo.multiply(one, one)"),
         ("np.where(coins.flips(dealer), modulo.subtract(modulo.elements([1]), tossed), tossed)", "tossed"),
-        ("modulo.uniform(bits, tests)), terms.faults", "np.zeros(tests, modulo.dtype)), terms.faults"),
+        ("[secrets, modulo.uniform(bits, tests), hidden]", "[secrets, np.zeros(tests, modulo.dtype), hidden]"),
         ("np.zeros(tests, modulo.dtype), 2 * terms.faults", "np.zeros(tests, modulo.dtype), terms.faults"),
         ("return self._at(index, self.degrees) == degrees and", "return"),
         (" and self._at(index, self.squares) == squares", ""),
@@ -90,6 +90,29 @@ MUTANTS = [
         ("if (message.round, message.kind) != (self.terms.round, kind):", "if False:"),
         ("message = Signed.from_bytes(data, name).verified(roster)", "message = Signed.from_bytes(data, name).message"),
         tests="crypto/odo/test_transcript.py",
+    ),
+    *of(
+        "crypto/odo/commitments",
+        ("if not all(_points().crypto_core_ed25519_is_valid_point(one) for one in commitments):", "if False:"),
+        ("if len(data) != 2 * POINT or number >> (HIDING + 1) or blind >= ORDER:", "if len(data) != 2 * POINT:"),
+        (
+            "return _sum([_times(weight, point) for weight, point in pairs]) == committed_to(number, blind)",
+            "return True",
+        ),
+        ("bits.integer(BLINDING) % ORDER", "7"),
+    ),
+    *of(
+        "crypto/odo/transcript",
+        (" or not all(number <= terms.largest for number in numbers)", ""),
+        ("shown != points or", ""),
+        ("for name in record.good if not self._is_bound(record, name))", "for name in record.good if False)"),
+        tests="crypto/odo/test_commitments.py",
+    ),
+    *of(
+        "crypto/odo/proceedings",
+        ("if not proof.of_commitments:", "if False:"),
+        ("if len(self.headers[name].points) != (", "if False and ("),
+        tests="crypto/odo/test_commitments.py",
     ),
     *of(
         "trust/checked_transcript",

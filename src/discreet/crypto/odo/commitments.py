@@ -37,6 +37,11 @@ def _points() -> Any:
     return bindings
 
 
+def check_installed() -> None:
+    """Refuse to go on without PyNaCl."""
+    _points()
+
+
 @cache
 def _second_base() -> bytes:
     made: bytes = _points().crypto_core_ed25519_from_uniform(sha256(b"discreet second base 1").digest())

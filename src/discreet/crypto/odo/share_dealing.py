@@ -233,8 +233,8 @@ class ShareDealing:
                 for link, weights in enumerate(coins.links.tolist())
             )
         )
-        values = ([list(row) for row in zip(*found, strict=True)] for found in (degrees, squares))
-        return Proof(self.terms, *values, links)
+        first, second = ([list(row) for row in zip(*found, strict=True)] for found in (degrees, squares))
+        return Proof(self.terms, first, second, links)
 
 
 def _in_places(terms: OdoTerms, numbers: Steps) -> Steps:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from discreet.core.answer import Answer
 from discreet.core.mechanism import Share
+from discreet.crypto.odo.commitments import check_installed
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.rounds.terms import Terms
 from discreet.trust.schemes.odo_vector import OdoVector
@@ -27,4 +28,5 @@ class OdoCommitted(OdoVector):
     hides: ClassVar[str] = OdoVector.hides[:-1] + "; each party can show its own numbers later, and no others."
 
     def terms(self, terms: Terms, share: Share, largest: int, empty: Answer) -> OdoTerms:
+        check_installed()
         return dataclasses.replace(super().terms(terms, share, largest, empty), committed=True)

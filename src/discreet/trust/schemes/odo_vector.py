@@ -138,7 +138,8 @@ class OdoVector:
         return is_shared(event) and isinstance(share_of(event, 1), GaussianShare | LaplaceShare)
 
     def prepared(self, share: Share, own: Answer) -> Answer:
-        return own.on(coarsest(share, own.grid, own.bound, own.neighbors, own.size))
+        frozen: Any = share
+        return own.on(coarsest(frozen, own.grid, own.bound, own.neighbors, own.size))
 
     def check_sum(self, empty: Answer) -> None:
         """Any bounded sum whose numbers stay in the range of the field; `terms` refuses others."""
