@@ -41,6 +41,7 @@ def test_dots_are_exact_over_several_chunks_of_the_largest_elements(field: Share
     largest = np.full(length, field.prime - 1, field.dtype)
     drawn = field.uniform(DeterministicBits(2), 2, length)
     found = field.dots(np.stack([largest, drawn[0]]), [largest, drawn[1]])
+    assert field.dots(drawn, []) == []
     vectors = [[int(value) for value in one] for one in (largest, drawn[0], drawn[1])]
     for row, other in enumerate((vectors[0], vectors[2])):
         for test, weights in enumerate(vectors[:2]):

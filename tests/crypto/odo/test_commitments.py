@@ -144,6 +144,29 @@ def test_commitments_add_up_and_hide() -> None:
     assert "5" not in repr(first)
 
 
+class HalfAPoint(Cheat):
+    """Sends commitments of which the last one lacks some bytes."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        dealing = super()._dealt(numbers)
+        assert dealing.opening is not None
+        points = dealing.opening.commitments[:-5]
+        return dataclasses.replace(dealing, opening=_Lying(dealing.opening.numbers, dealing.opening.blinds, points))
+
+
+def test_bytes_that_are_no_commitments_are_refused_and_break_nothing() -> None:
+    run = run_of(HalfAPoint)
+    assert "has not committed" in run.relay.refuted["p2"]
+    found = transcript(run)
+    count = TERMS.size + TERMS.links
+    nothing = Opening((0,) * count, (0,) * count).to_bytes()
+    for name in ("p1", "p2", "p9"):
+        with pytest.raises(ProtocolError):
+            found.opened(known(), name, nothing)
+    assert committed_to(0, 0) == (1).to_bytes(32, "little")
+    assert is_combination([committed_to(2, 3)], [0], 0, 0)
+
+
 def test_links_that_cannot_be_are_refused() -> None:
     for data in (b"", bytes(63), b"\xff" * 64, (ORDER).to_bytes(64, "little")[32:] + ORDER.to_bytes(32, "little")):
         with pytest.raises(Malformed):

@@ -63,3 +63,6 @@ def test_shares_that_are_false_in_different_combinations_are_counted_together() 
     with pytest.raises(WrongShares, match="all but 2 of 7"):
         opened(shares, challenges, 2, modulo)
     assert opened(shares, challenges[:2], 2, modulo)[1] == {1, 4}
+    for few in ({}, {1: shares[1]}):
+        with pytest.raises(WrongShares):
+            opened(few, challenges, 2, modulo)

@@ -9,7 +9,8 @@ import pytest
 
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.messages import Message, Signed, framed, labelled, split, unlabelled
-from tests.crypto.odo.cheats import Accuser, WrongShare
+from discreet.crypto.odo.proceedings import Header
+from tests.crypto.odo.cheats import Accuser, Copier, FalseSum, Garbage, WrongShare, WrongToAll
 from tests.crypto.odo.rehearsal import OdoRehearsal, terms_of
 from tests.crypto.rehearsal import identity
 
@@ -111,6 +112,20 @@ def test_what_was_said_at_another_step_is_refused() -> None:
         run.run()
     assert set(run.gone) == set(TERMS.parties)
     assert "it belongs elsewhere" in run.gone["p0"]
+
+
+def test_more_liars_than_are_borne_end_a_round_and_break_nothing() -> None:
+    """All others deal what nobody can read, or say what is none: whoever is honest refuses, in the protocol's words."""
+    for cheat in (Copier, Garbage, FalseSum, WrongToAll):
+        run = lied("", lambda name, body: body, **dict.fromkeys(("p1", "p2", "p3"), cheat))
+        assert "relay" in run.gone, cheat
+
+
+def test_a_header_of_other_fields_is_refused() -> None:
+    for data in (b"", framed(b""), framed(b"", b"", b"", b""), framed(b"", labelled({}), b"", b"")):
+        with pytest.raises(ProtocolError):
+            Header.from_bytes(data)
+    assert Header.from_bytes(framed(b"", labelled({}))).points == []
 
 
 def test_fuzzed_bytes_end_in_a_refusal() -> None:

@@ -131,6 +131,8 @@ class ShareField:
         >>> field.dots(field.elements([[2, -1]]), [field.elements([10, 3]), field.elements([0, 1])])
         [[17], [2147483646]]
         """
+        if not rows:
+            return []
         limbs, vectors = self.size // 2, len(weights)
         found = np.zeros((vectors * limbs, len(rows) * limbs), np.uint64)
         for start in range(0, weights.shape[1], CHUNK):

@@ -23,6 +23,7 @@ from discreet.crypto.messages import framed, split
 ORDER = 2**252 + 27742317777372353535851937790883648493
 POINT = 32  # bytes of a point, and of a number modulo the order
 BLINDING = 316  # bits of a number that is reduced modulo the order: uniform but for 2**-64
+NOTHING = (1).to_bytes(POINT, "little")  # the point that changes no other
 HIDING = 216  # bits of what hides a combination of numbers: 2**64 times what it can be, or more
 
 
@@ -77,9 +78,7 @@ def committed_to(number: int, blind: int) -> bytes:
     >>> committed_to(5, 77) == committed_to(5, 78), len(committed_to(0, 1))
     (False, 32)
     """
-    made = _sum([_times(number, None), _times(blind, _second_base())])
-    assert made is not None  # but for blinds that nobody draws
-    return made
+    return _sum([_times(number, None), _times(blind, _second_base())]) or NOTHING
 
 
 def is_combination(commitments: Sequence[bytes], weights: Sequence[int], number: int, blind: int) -> bool:
@@ -87,7 +86,7 @@ def is_combination(commitments: Sequence[bytes], weights: Sequence[int], number:
     if not all(_points().crypto_core_ed25519_is_valid_point(one) for one in commitments):
         return False
     pairs = zip(weights, commitments, strict=True)
-    return _sum([_times(weight, point) for weight, point in pairs]) == committed_to(number, blind)
+    return (_sum([_times(weight, point) for weight, point in pairs]) or NOTHING) == committed_to(number, blind)
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,8 @@ def opened(
     shares must not have known the challenges.
     """
     most = (len(shares) - degree - 1) // 2
+    if most < 0:
+        raise _undecodable(len(shares), degree)
     columns = zip(*modulo.dots(challenges, list(shares.values())), strict=True)
     found = [decoded(dict(zip(shares, column, strict=True)), degree, modulo.prime) for column in columns]
     wrong = frozenset[int]().union(*(one.wrong for one in found))

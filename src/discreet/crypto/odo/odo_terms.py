@@ -120,6 +120,11 @@ class OdoTerms(Terms):
         return self.field.tests if self.committed else 0
 
     @property
+    def commitments(self) -> int:
+        """How many bytes of commitments to numbers, and to what hides combinations of them, a header has."""
+        return 32 * (self.size + self.links) if self.committed else 0
+
+    @property
     def masks(self) -> int:
         """How many tests open a polynomial of degree `faults`: of degrees, and of commitments."""
         return self.field.tests + self.links
@@ -150,7 +155,7 @@ class OdoTerms(Terms):
 
     @property
     def most(self) -> int:
-        return len(self.parties) * (self.held + 1024) + 32 * self.size * self.committed + super().passed_on
+        return len(self.parties) * (self.held + 1024) + self.commitments + super().passed_on
 
     @property
     def passed_on(self) -> int:

@@ -45,10 +45,10 @@ class Header:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Header:
-        commitment, boxes, *numbers = unframed(data) or [b"", b""]
-        if len(numbers) > 1:
-            raise Malformed("header", "it has more fields than it may", "")
-        return cls(commitment, unlabelled(boxes), *numbers)
+        fields = unframed(data)
+        if len(fields) not in (2, 3):
+            raise Malformed("header", f"it has {len(fields)} fields", "")
+        return cls(fields[0], unlabelled(fields[1]), *fields[2:])
 
 
 @unheld("part")
@@ -241,7 +241,7 @@ class Proceedings:
             return "what it says for a proof is none"
         if not proof.of_bits:
             return "a number or a coin of its is no bit"
-        if len(self.headers[name].points) != (self.terms.size + self.terms.links if self.terms.committed else 0):
+        if len(self.headers[name].numbers) != self.terms.commitments:
             return "it has not committed to each of its numbers once"
         if not proof.of_commitments:
             return "what it says of its commitments is not what it proved of its shares"
