@@ -98,8 +98,6 @@ MUTANTS = [
         ("or NOTHING) == committed_to(number, blind)", "or NOTHING) != b''"),
         ("bits.integer(BLINDING) % ORDER", "7"),
     ),
-        ("bits.integer(BLINDING) % ORDER", "7"),
-    ),
     *of(
         "crypto/odo/transcript",
         (" or not all(number <= terms.largest for number in numbers)", ""),
