@@ -215,8 +215,9 @@ class PrivateData(Holder):
 
     def check_range(self, question: BoundedQuestion, noise: Noise) -> None:
         """Refuse a sum that the trust model could not add up with this noise, before anything is charged."""
-        trust: Any = self._trust
-        trust.check_range(question, noise)
+        if self.ranged:
+            trust: Any = self._trust
+            trust.check_range(question, noise)
 
     @property
     def reports(self) -> float:

@@ -11,7 +11,7 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.crypto.errors import Disagreement, Malformed, ProtocolError
-from discreet.crypto.odo.commitments import HIDING, ORDER, Link, Opening, committed_to, is_combination
+from discreet.crypto.odo.commitments import HIDING, ORDER, CombinedNumbers, NumberOpening, committed_to, is_combination
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.share_dealing import ShareDealing
 from discreet.crypto.odo.transcript import Transcript
@@ -37,7 +37,7 @@ class CommitsToOthers(Cheat):
 
 
 @dataclasses.dataclass(frozen=True)
-class _Lying(Opening):
+class _Lying(NumberOpening):
     points: bytes = b""
 
     @property
@@ -88,7 +88,7 @@ def test_a_party_shows_its_own_numbers_and_no_others() -> None:
         assert found.opened(known(), name, data) == (numbers_of(TERMS, name) - 400).tolist()
     with pytest.raises(Disagreement, match=r"opening of 'p1'.*not what they committed to"):
         found.opened(known(), "p1", openings["p0"] or b"")
-    own = Opening.from_bytes(openings["p1"] or b"", TERMS.size + TERMS.links)
+    own = NumberOpening.from_bytes(openings["p1"] or b"", TERMS.size + TERMS.links)
     other = dataclasses.replace(own, numbers=(own.numbers[0] + 1, *own.numbers[1:]))
     with pytest.raises(Disagreement, match="not what they committed to"):
         found.opened(known(), "p1", other.to_bytes())
@@ -137,7 +137,7 @@ def test_commitments_add_up_and_hide() -> None:
     assert not is_combination(points, [2, 7, 1], 12, 159)
     assert not is_combination([*points[:2], b"\1" * 32], [2, 7, 1], 11, 159)
     assert not is_combination([*points[:2], bytes(32)], [2, 7, 0], 6, 160)
-    first, second = (Opening.drawn(DeterministicBits(seed), [5, 5], 2) for seed in (1, 2))
+    first, second = (NumberOpening.drawn(DeterministicBits(seed), [5, 5], 2) for seed in (1, 2))
     assert len({first.commitments[at : at + 32] for at in range(0, 128, 32)}) == 4
     assert first.commitments != second.commitments
     assert all(0 < number < 2**HIDING for number in first.numbers[2:])
@@ -159,7 +159,7 @@ def test_bytes_that_are_no_commitments_are_refused_and_break_nothing() -> None:
     assert "has not committed" in run.relay.refuted["p2"]
     found = transcript(run)
     count = TERMS.size + TERMS.links
-    nothing = Opening((0,) * count, (0,) * count).to_bytes()
+    nothing = NumberOpening((0,) * count, (0,) * count).to_bytes()
     for name in ("p1", "p2", "p9"):
         with pytest.raises(ProtocolError):
             found.opened(known(), name, nothing)
@@ -170,7 +170,7 @@ def test_bytes_that_are_no_commitments_are_refused_and_break_nothing() -> None:
 def test_links_that_cannot_be_are_refused() -> None:
     for data in (b"", bytes(63), b"\xff" * 64, (ORDER).to_bytes(64, "little")[32:] + ORDER.to_bytes(32, "little")):
         with pytest.raises(Malformed):
-            Link.from_bytes(data)
+            CombinedNumbers.from_bytes(data)
     with pytest.raises(ParameterError, match="coins are too many"):
         OdoTerms("r1", TERMS.parties, 3, 3, coins=2, committed=True)
     assert TERMS.digest != dataclasses.replace(TERMS, committed=False).digest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -32,6 +34,17 @@ def test_a_proof_goes_through_all_shares_and_no_others() -> None:
         held = HeldShares.from_bytes(TERMS, index, dealt.held(index).to_bytes())
         other = dealing(2).held(index)
         assert proof.misses([held, other], COINS) == [other]
+
+
+def test_a_proof_that_misses_in_one_kind_of_test_alone_misses() -> None:
+    """A polynomial of too high a degree can pass the test of bits, and a number that is no bit that of degrees."""
+    dealt = dealing()
+    proof, held = dealt.proof(COINS), [dealt.held(1)]
+    for part in ("degrees", "squares"):
+        rows = [row[:] for row in getattr(proof, part)]
+        rows[-1][0] = (rows[-1][0] + 1) % TERMS.field.prime
+        assert dataclasses.replace(proof, **{part: rows}).misses(held, COINS) == held
+    assert proof.misses(held, COINS) == []
 
 
 def test_proofs_of_different_numbers_look_alike() -> None:

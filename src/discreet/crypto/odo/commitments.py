@@ -90,7 +90,7 @@ def is_combination(commitments: Sequence[bytes], weights: Sequence[int], number:
 
 
 @dataclass(frozen=True)
-class Opening:
+class NumberOpening:
     """What a dealer committed to: its numbers, what blinds them, and what hides combinations of them.
 
     Parameters
@@ -103,7 +103,7 @@ class Opening:
     blinds: tuple[int, ...] = field(repr=False)
 
     @classmethod
-    def drawn(cls, bits: Bits, numbers: Sequence[int], links: int) -> Opening:
+    def drawn(cls, bits: Bits, numbers: Sequence[int], links: int) -> NumberOpening:
         """For these numbers, and so many combinations of them."""
         whole = (*(int(number) for number in numbers), *(bits.integer(HIDING) for _ in range(links)))
         return cls(whole, tuple(bits.integer(BLINDING) % ORDER for _ in whole))
@@ -113,11 +113,11 @@ class Opening:
         """One point for each."""
         return b"".join(committed_to(number, blind) for number, blind in zip(self.numbers, self.blinds, strict=True))
 
-    def combined(self, weights: Sequence[int], link: int, size: int) -> Link:
+    def combined(self, weights: Sequence[int], link: int, size: int) -> CombinedNumbers:
         """A combination of the numbers, hidden by one more."""
         every = (*range(size), size + link)
         factors = (*weights, 1)
-        return Link(
+        return CombinedNumbers(
             sum(weight * self.numbers[place] for weight, place in zip(factors, every, strict=True)),
             sum(weight * self.blinds[place] for weight, place in zip(factors, every, strict=True)) % ORDER,
         )
@@ -127,13 +127,13 @@ class Opening:
         return framed(*(value.to_bytes(POINT, "little") for value in (*self.numbers, *self.blinds)))
 
     @classmethod
-    def from_bytes(cls, data: bytes, count: int) -> Opening:
+    def from_bytes(cls, data: bytes, count: int) -> NumberOpening:
         values = [int.from_bytes(one, "little") for one in split(data, 2 * count)]
         return cls(tuple(values[:count]), tuple(values[count:]))
 
 
 @dataclass(frozen=True)
-class Link:
+class CombinedNumbers:
     """A combination of committed numbers, as an integer, and what blinds it; hidden as well as its remainder is."""
 
     number: int
@@ -143,7 +143,7 @@ class Link:
         return self.number.to_bytes(POINT, "little") + self.blind.to_bytes(POINT, "little")
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Link:
+    def from_bytes(cls, data: bytes) -> CombinedNumbers:
         number, blind = (int.from_bytes(half, "little") for half in (data[:POINT], data[POINT:]))
         if len(data) != 2 * POINT or number >> (HIDING + 1) or blind >= ORDER:
             raise Malformed("link", "it is no combination that can be", "")

@@ -60,6 +60,7 @@ class OdoParty(Held):
         return self.terms.passed_on
 
     @property
+    @exclusive
     def opening(self) -> bytes | None:
         """What this party committed to, for its owner alone, who may show it later to whoever must see it."""
         opening = None if self._dealing is None else self._dealing.opening

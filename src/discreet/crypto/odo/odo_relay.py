@@ -114,6 +114,7 @@ class OdoRelay(Held):
         self.step, self._total = "nothing", total
         return total
 
+    @exclusive
     def transcript(self, call: bytes = b"") -> bytes:
         """All that was said in public, signed, once the total is known: for whoever checks it later."""
         if self._total is None:

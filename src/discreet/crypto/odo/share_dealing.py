@@ -16,7 +16,7 @@ from discreet.core.grid import Steps
 from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.fields.share_field import CHUNK, ShareField, Shares
 from discreet.crypto.messages import framed
-from discreet.crypto.odo.commitments import POINT, Link, Opening
+from discreet.crypto.odo.commitments import POINT, CombinedNumbers, NumberOpening
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins
 from discreet.noise.bernoulli import packed_coins
@@ -121,14 +121,14 @@ class Proof:
         Of degree `faults`: a random combination of all polynomials, under a mask.
     squares : list of lists of int
         Of degree `2 faults`: the same combination of their squares less themselves, under a mask that is 0 at 0.
-    links : tuple of Link
+    links : tuple of CombinedNumbers
         Where numbers are committed to: the last combinations at 0, as integers.
     """
 
     terms: OdoTerms
     degrees: list[list[int]]
     squares: list[list[int]]
-    links: tuple[Link, ...] = ()
+    links: tuple[CombinedNumbers, ...] = ()
 
     def to_bytes(self) -> bytes:
         numbers = [value for one in (*self.degrees, *self.squares) for value in one]
@@ -143,7 +143,7 @@ class Proof:
         if values is None:
             raise Malformed("proof", "it is not as many field elements as it must be", "", UNOPENED)
         first, second = values[:short].reshape(terms.masks, -1), values[short:].reshape(tests, -1)
-        links = (Link.from_bytes(data[at : at + 2 * POINT]) for at in range(end, len(data), 2 * POINT))
+        links = (CombinedNumbers.from_bytes(data[at : at + 2 * POINT]) for at in range(end, len(data), 2 * POINT))
         return cls(terms, first.tolist(), second.tolist(), tuple(links))
 
     @property
@@ -184,14 +184,14 @@ class ShareDealing:
         The shares of each party.
     seed : array of field elements
         With its nonce.
-    opening : Opening, optional
+    opening : NumberOpening, optional
         What the dealer committed to.
     """
 
     terms: OdoTerms
     rows: Shares
     seed: Shares
-    opening: Opening | None = None
+    opening: NumberOpening | None = None
 
     @classmethod
     def of(cls, bits: Bits, terms: OdoTerms, numbers: Steps) -> ShareDealing:
@@ -204,7 +204,7 @@ class ShareDealing:
         seed = modulo.uniform(bits, terms.sealed_seeds)
         rows = np.empty((len(terms.parties), terms.elements), modulo.dtype)
         middle, end = terms.secrets + terms.masks, terms.secrets + terms.masks + tests
-        opening = Opening.drawn(bits, numbers.tolist(), terms.links) if terms.committed else None
+        opening = NumberOpening.drawn(bits, numbers.tolist(), terms.links) if terms.committed else None
         hidden = modulo.elements([] if opening is None else opening.numbers[terms.size :])
         masks = np.concatenate([secrets, modulo.uniform(bits, tests), hidden])
         share(bits, modulo, masks, terms.faults, rows[:, :middle])

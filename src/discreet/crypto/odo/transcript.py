@@ -22,7 +22,7 @@ from discreet.core.errors import DiscreetError
 from discreet.crypto.errors import Disagreement, Malformed, ProtocolError
 from discreet.crypto.identity import Roster
 from discreet.crypto.messages import Signed, framed, labelled, split, unlabelled
-from discreet.crypto.odo.commitments import Opening, committed_to, is_combination
+from discreet.crypto.odo.commitments import NumberOpening, committed_to, is_combination
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.proceedings import SAID, Proceedings
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys
@@ -124,7 +124,7 @@ class Transcript:
         """
         record, terms = self._record(roster), self.terms
         points = record.headers[name].points if name in record.good else []
-        opening = Opening.from_bytes(data, len(points))
+        opening = NumberOpening.from_bytes(data, len(points))
         shown = [committed_to(*pair) for pair in zip(opening.numbers, opening.blinds, strict=True)]
         numbers = opening.numbers[: terms.size]
         if not points or shown != points or not all(number <= terms.largest for number in numbers):
