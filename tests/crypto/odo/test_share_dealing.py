@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,8 @@ def test_a_proof_that_misses_in_one_kind_of_test_alone_misses() -> None:
     for part in ("degrees", "squares"):
         rows = [row[:] for row in getattr(proof, part)]
         rows[-1][0] = (rows[-1][0] + 1) % TERMS.field.prime
-        assert dataclasses.replace(proof, **{part: rows}).misses(held, COINS) == held
+        changed: dict[str, Any] = {part: rows}
+        assert dataclasses.replace(proof, **changed).misses(held, COINS) == held
     assert proof.misses(held, COINS) == []
 
 
