@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binom
 from tests.crypto.odo.cheats import CHEATS
+from tests.crypto.odo.test_odo import scheduled
 
 from benchmarks.rows import Row, at_most, printed
 from discreet.accounting.calibration import calibrate
@@ -24,6 +25,7 @@ from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.odo.odo_party import OdoParty
 from discreet.crypto.odo.odo_relay import OdoRelay
 from discreet.crypto.odo.odo_terms import OdoTerms
+from discreet.crypto.odo.transcript import Transcript
 from discreet.crypto.rounds.speaker import Total
 from discreet.crypto.rounds.terms import UsedRounds
 from discreet.mechanisms.additive.binomial import Binomial
@@ -36,6 +38,7 @@ from discreet.service.local_parties import LocalParties, local_parties
 PARTIES, FAULTS, COUNTS, COINS = 10, 3, 1000, 60
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
 ROUNDS = 3
+SCHEDULES = 1000
 NAMES = tuple(f"p{number}" for number in range(PARTIES))
 
 
@@ -50,6 +53,11 @@ def rows() -> Iterator[Row]:
     yield at_most(f"pairs of epsilon and delta, of {len(PAIRS)}, whose number of coins is not the least", wrong, 0)
     yield printed("coins at epsilon 1 and delta 1e-6", tossed(1.0, 1e-6))
     yield at_most("largest difference of the variance from its law under any cheat", max(differences()), 0.05)
+    yield at_most(f"of {SCHEDULES} random schedules of faults, those with a wrong end or name", wrong_ends(), 0)
+    vectors = wall("odo-vector", COUNTS, Gaussian(10.0))
+    yield printed(f"{COUNTS} numbers with Gaussian noise in verified shares: wall seconds", vectors)
+    yield printed("the same over a masked sum of as many numbers", vectors / wall("masks", COUNTS, Gaussian(10.0)))
+    yield from transcript_rows()
 
 
 PAIRS = [*itertools.product((0.1, 0.5, 1.0, 2.0), (1e-5, 1e-6, 1e-9))]
@@ -99,12 +107,34 @@ def ten_parties(folder: Path, scheme: str) -> Iterator[LocalParties]:
         yield parties
 
 
+def wrong_ends() -> int:
+    """How many rounds with random cheats in random places are not right, or name somebody who did not lie."""
+    found = 0
+    for seed in range(SCHEDULES):
+        try:
+            scheduled(seed)
+        except AssertionError:
+            found += 1
+    return found
+
+
+def transcript_rows() -> Iterator[Row]:
+    run = Rehearsal()
+    run.total()
+    data, keys = run.relay.transcript(), run.roster
+    start = time.process_time()
+    Transcript.from_bytes(data).verified(keys)
+    yield printed(f"transcript of {COUNTS} counts, {PARTIES} parties: kilobytes", len(data) / 1000)
+    yield printed("the same: processor seconds to check it", time.process_time() - start)
+
+
 class Rehearsal:
     """A round in this process, with one party that may cheat."""
 
     def __init__(self, cheat: type[OdoParty] = OdoParty, counts: int = COUNTS, coins: int = COINS) -> None:
         people = {name: Identity.drawn(name, system_bits()) for name in (*NAMES, "server")}
-        self.terms, roster = OdoTerms("r", NAMES, PARTIES - FAULTS, counts, coins=coins), Roster.of(people.values())
+        self.terms = OdoTerms("r", NAMES, PARTIES - FAULTS, counts, coins=coins)
+        self.roster = roster = Roster.of(people.values())
         self.relay = OdoRelay(people["server"], self.terms, roster, UsedRounds())
         kinds = dict.fromkeys(NAMES, OdoParty) | {"p4": cheat}
         self.parties = {name: kinds[name](people[name], self.terms, roster, UsedRounds()) for name in NAMES}

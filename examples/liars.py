@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.crypto.fields.field import add, elements
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Signed, framed, split
 from discreet.crypto.odo.odo_party import OdoParty
@@ -33,24 +32,25 @@ class ClaimsAThousand(OdoParty):
     """Puts a thousand where a bit should be."""
 
     def _dealt(self, numbers: np.ndarray) -> ShareDealing:
-        dealing = super()._dealt(numbers)
-        dealing.rows[:, 0] = add(dealing.rows[:, 0], elements([1000]))
+        dealing, field = super()._dealt(numbers), self.terms.field
+        dealing.rows[:, 0] = field.add(dealing.rows[:, 0], field.elements(1000))
         return dealing
 
 
 class FalseShare(OdoParty):
     """Does everything right, but for the share of the sum that it gives away."""
 
-    def _add_up(self, body: bytes) -> Signed:
-        view, share = split(super()._add_up(body).message.body, 2)
-        values = np.frombuffer(share, "<u8").astype(np.uint64)
-        return self._signed("sum", framed(view, add(values, elements([1])).tobytes()))
+    def _added(self) -> Signed:
+        view, share = split(super()._added().message.body, 2)
+        field = self.terms.field
+        values = np.frombuffer(share, field.dtype)
+        return self._signed("sum", framed(view, field.add(values, field.elements(1)).tobytes()))
 
 
 def main() -> dict[str, Any]:
     """Run one round, with the relay and all clinics in this process."""
     noise = Binomial.of_coins(80)  # epsilon 1 at delta 1e-6, from the coins of the five who are honest
-    terms = OdoTerms("this example", CLINICS, HONEST, size=2, coins=noise.share(HONEST).coins, width=7)
+    terms = OdoTerms("this example", CLINICS, HONEST, size=2, coins=noise.share(HONEST).coins, largest=127)
     people = {name: Identity.drawn(name, system_bits()) for name in (*CLINICS, "server")}
     roster, kinds = Roster.of(people.values()), {"cedar": ClaimsAThousand, "fir": FalseShare}
     relay = OdoRelay(people["server"], terms, roster, UsedRounds())
@@ -65,7 +65,8 @@ def main() -> dict[str, Any]:
             except Exception as why:  # who is found out has no further part
                 left[name] = str(why)
     total = relay.total()
-    counts, truth = total.vector.view(np.int64).tolist(), sum(ILL[name] for name in total.survivors).tolist()
+    counts = total.vector.view(np.int64).tolist()
+    truth = np.sum([ILL[name] for name in total.survivors], axis=0).tolist()
     print(f"in the sum: {', '.join(total.survivors)}")
     print(f"counts with noise: {counts}; without: {truth}")
     for name in total.liars:

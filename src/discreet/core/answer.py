@@ -95,9 +95,15 @@ class Answer(Secret):
         bits = max(0, FEWEST_CELLS - math.frexp(self.scale(multiplier, norm))[1])
         if bits == 0:
             return self
-        grid = Grid(self.grid.exponent - bits)
-        slack = math.ldexp(self.slack, bits)
-        return dataclasses.replace(self, steps=np.left_shift(self.steps, bits), grid=grid, slack=slack)
+        return self.on(Grid(self.grid.exponent - bits))
+
+    def on(self, grid: Grid) -> Answer:
+        """The answer on another grid: as it is on a finer one; floored, and the flooring counted, on a coarser one."""
+        bits = grid.exponent - self.grid.exponent
+        if bits > 0:
+            return self._floored(bits)
+        finer, slack = np.left_shift(self.steps, min(-bits, 63)), math.ldexp(self.slack, -bits)
+        return dataclasses.replace(self, steps=finer, grid=grid, slack=slack)
 
     def _floored(self, bits: int) -> Answer:
         return dataclasses.replace(

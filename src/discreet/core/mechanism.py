@@ -89,6 +89,12 @@ class Share(Protocol):
         But for a chance below 2**-64, where shares have no farthest value.
         """
 
+    def drawn(self, prepared: Any, bits: Bits) -> Steps:
+        """One share, in grid steps."""
+
+    def farthest(self, prepared: Any, chance: float) -> int:
+        """How many grid steps a number of one share is away from zero at most, but for this chance."""
+
     def masked(self, answer: Any, bits: Bits) -> Steps:
         """A party's own sum with its share, on the grid of the prepared answer, modulo 2**64."""
 

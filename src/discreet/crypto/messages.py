@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 
 from discreet.core.errors import ParameterError
-from discreet.core.held import Held
+from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, Malformed, OutOfOrder
 from discreet.crypto.identity import SIGNATURE, Identity, Roster, check_name
 
@@ -234,6 +234,11 @@ class ReplayGuard(Held):
             self.check(message)
             yield
             self._taken[message.sender] = self._taken.get(message.sender, 0) + 1
+
+    @exclusive
+    def skip(self, kind: str) -> None:
+        """Leave a step out, for all who have not taken it: none has, if it is still to come."""
+        self.kinds = tuple(one for one in self.kinds if one != kind)
 
     def check(self, message: Message) -> None:
         """Refuse a message of another round, one that came before, and one whose turn it is not."""

@@ -3,8 +3,8 @@
 [federation]
 threshold = 3                   # how many parties must be left
 colluding = 0                   # how many may work together with the server
-scheme = "masks"                # how sums are opened: "masks" where it is missing, or "odo"
-largest = 1000000               # the most units that a party has: needed under "odo"; short messages under "masks"
+scheme = "masks"                # how sums are opened: "masks" where it is missing, "odo" or "odo-vector"
+largest = 1000000               # the most units that a party has: needed under "odo" and its kin; short messages under "masks"
 sizes = [7000, 5000, 9000]      # the fewest units that each party states to have; may be missing
 server = '''-----BEGIN CERTIFICATE----- ...'''
 parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]

@@ -57,6 +57,8 @@ class Spread:
 
 def spread(data: PrivateData, question: BoundedQuestion, noise: Noise) -> Spread:
     """How this noise spreads on the release, under the trust model of the data."""
+    if data.ranged:  # a call less for all others
+        data.check_range(question, noise)
     grid = None if data.unit.pooled else question.grid
     one = noise.stddev(question.bound.times(data.unit.rows), question.size, data.neighbors, grid)
     reports = data.reports_of(noise) if data.coins else data.reports

@@ -105,7 +105,7 @@ def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer
     nothing = np.zeros(question.size, dtype=np.int64)
     bound = question.bound.times(federation.unit.rows)
     share = call.share(federation.honest)
-    empty = share.prepared(Answer(nothing, question.grid, bound, federation.neighbors))
+    empty = federation.protocol.prepared(share, Answer(nothing, question.grid, bound, federation.neighbors))
     share.own_scale(empty)
     federation.protocol.check_sum(empty)
     return empty

@@ -46,7 +46,8 @@ class Federation:
         Public. How many parties may work together with the server without breaking the promise; at most
         2 threshold - parties - 1 under masks.
     scheme : str
-        Public. How sums are opened: "masks", or "odo", where some parties may lie (see `trust.schemes`).
+        Public. How sums are opened: "masks"; or, where some parties may lie, "odo" for counts and "odo-vector" for any
+        bounded sum (see `trust.schemes`).
     largest : int
         Public. The most units that a party has: what it counts farther is moved to that. Under "odo" it costs a share
         for each of its bits, and is 2**20 - 1 where not given; 1 where each party is a single person. Under "masks"

@@ -123,6 +123,8 @@ class Party(Held):
         self.tell: Callable[[str], object] = logging.getLogger("discreet.party").error
         """Given a line of text for the party's owner alone, when its records cannot be added up."""
         self._unpaid: list[Entry] = []
+        self.keep: Callable[[str, bytes], object] = lambda round, opening: None
+        """Given, for the owner alone, what the party committed to in a round, where the scheme has such a thing."""
 
     @property
     def name(self) -> str:
@@ -228,7 +230,12 @@ class Seat(Held):
     @exclusive
     def answer(self, signed: Signed) -> Signed:
         """What the party says to a message of the server."""
-        return self._speaker.answer(signed, self._vector)
+        before = getattr(self._speaker, "opening", None)
+        answer = self._speaker.answer(signed, self._vector)
+        opening: bytes | None = getattr(self._speaker, "opening", None)
+        if opening is not None and before is None:
+            self._party.keep(self.round, opening)
+        return answer
 
     def _watch(self) -> None:
         """Let the scheme say with whom this party's records are to be added up, before it pays and before it signs."""

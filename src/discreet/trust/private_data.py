@@ -10,7 +10,7 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
-from discreet.core.events import Event, NoPromise, Sampled, walked, written
+from discreet.core.events import DiscreteLoss, Event, NoPromise, Sampled, walked, written
 from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Noise
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
@@ -19,6 +19,7 @@ from discreet.display.digits import exact
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
+from discreet.mechanisms.additive.share_of import is_shared, share_of
 from discreet.questions.question import BoundedQuestion
 from discreet.questions.transformation import Expressed
 from discreet.questions.transformed import derivation
@@ -59,6 +60,8 @@ class PrivateData(Holder):
         self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
         self.coins: bool = getattr(trust, "coins", False)
         """Whether noise is made of coins that several parties toss together."""
+        self.ranged: bool = getattr(trust, "ranged", False)
+        """Whether sums have to be in a range that is known beforehand."""
         if self.unit.kind in ("attribute", "position"):
             obstacle = f"its questions are about whole records, and its unit is a single {self.unit.kind}"
             remedy = "Give another unit, or use a SensitiveAttribute of deep, or a MovingTable of trust."
@@ -258,8 +261,14 @@ class PrivateData(Holder):
             raise NotPermitted(
                 "verified shares",
                 "the question is no count of records: its numbers are not whole, or may be negative",
-                'Ask counts, or let the federation take scheme "masks".',
+                'Ask counts, or let the federation take scheme "odo-vector" or "masks".',
             )
+
+    def check_range(self, question: BoundedQuestion, noise: Noise) -> None:
+        """Refuse a sum that the trust model could not add up with this noise, before anything is charged."""
+        if self.ranged:
+            trust: Any = self._trust
+            trust.check_range(question, noise)
 
     @property
     def reports(self) -> float:
@@ -293,7 +302,20 @@ class PrivateData(Holder):
                     f"{type(self._trust).__name__} cannot keep the promise of {in_words(one)}",
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
+            self._check_replaced(one, purpose)
         self._check_ready(key)
+
+    def _check_replaced(self, event: Event, purpose: str) -> None:
+        """Refuse noise for counts that one record moves by one step, where a replaced record moves two of them.
+
+        A single count moves by one step then, too; but a price says nothing of the question, and a table would be
+        refused after it was paid for.
+        """
+        if self.neighbors is not Neighbors.REPLACE or not isinstance(event, DiscreteLoss) or not is_shared(event):
+            return
+        if getattr(share_of(event, 1), "moves", 2) == 1:
+            obstacle = "its coins are for counts of records that come or go, and one that is replaced moves two counts"
+            raise NotPermitted(purpose, obstacle, "Ask with Binomial(..., moves=2).")
 
     def _check_ready(self, key: str | None) -> None:
         """Refuse records that cannot be read now, except for a retry, which reads none."""

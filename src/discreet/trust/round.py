@@ -108,6 +108,11 @@ class Round:
         self.left: dict[str, str] = {}
         """Who is not in the sum, and why."""
 
+    def transcript(self, call: Call) -> bytes | None:
+        """All that was said in public, for whoever checks it later; nothing where the scheme has no such thing."""
+        written = getattr(self._relay, "transcript", None)
+        return None if written is None else written(call.written())
+
     async def total(self, call: Call, channels: Mapping[str, PartyChannel]) -> Total:
         """The sum over all who stay; `left` has who did not, and why."""
         relay, present = self._relay, dict(channels)

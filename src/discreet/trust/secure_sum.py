@@ -7,6 +7,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.rounds.agreement import check_roster
-from discreet.crypto.rounds.terms import UsedRounds
+from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.display.plain import plain
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
@@ -140,7 +141,42 @@ class SecureSum(Held):
     @property
     def reports(self) -> float:
         """By how much the variance of the noise exceeds that of a curator, if nobody drops out."""
-        return len(self.federation.parties) / self.federation.honest
+        return len(self.federation.parties) / self.federation.honest * self.federation.protocol.excess
+
+    @property
+    def ranged(self) -> bool:
+        """Whether sums have to be in a range that is known beforehand."""
+        return self.federation.protocol.ranged
+
+    def check_range(self, question: BoundedSum, noise: Noise) -> None:
+        """Refuse a sum whose numbers are too large for the scheme, with this noise; nobody is asked anything."""
+        if self.ranged and self.keeps(noise.event):
+            self._terms(question, noise)
+
+    def sent(self, question: BoundedSum, noise: Noise) -> int:
+        """How many bytes each party would send for this question, but for keys and signatures.
+
+        Examples
+        --------
+        >>> from discreet.mechanisms.additive.gaussian import Gaussian
+        >>> from discreet.questions.tables.contingency import contingency_of
+        >>> from discreet.schema.schema import Schema
+        >>> wards = {name: np.zeros((5, 1)) for name in ("north", "east", "south", "west")}
+        >>> schema = Schema.numeric(0.0, 1.0, 1)
+        >>> for scheme in ("masks", "odo-vector"):
+        ...     with SecureSum.rehearsal(wards, schema, threshold=3, scheme=scheme, largest=7) as trust:
+        ...         trust.sent(contingency_of(schema, ("x0",), (100,)), Gaussian(4.0))
+        800
+        18240
+        """
+        return self._terms(question, noise).sent
+
+    def _terms(self, question: BoundedSum, noise: Noise) -> Terms:
+        """Those of a round with this noise, by which nobody is asked."""
+        agreed, share, question = self.federation, noise.share(self.federation.honest), question.for_unit(self.unit)
+        bound, nothing = question.bound.times(self.unit.rows), np.zeros(question.size, dtype=np.int64)
+        empty = agreed.protocol.prepared(share, Answer(nothing, question.grid, bound, self.neighbors))
+        return agreed.protocol.terms(agreed.terms("rehearsal", empty.size, b""), share, agreed.largest, empty)
 
     def reports_of(self, noise: Noise) -> float:
         """The same for this noise, of which each party may have to add more than its share."""
@@ -239,12 +275,22 @@ class SecureSum(Held):
         round.left.update(self._missing(present))
         total = self._background.run(lambda: round.total(call, present))
         self._note_participants(frozenset(total.survivors))
+        self._last.transcript = partial(round.transcript, call)
         return total.vector.view(np.int64)
 
     @property
     def participants(self) -> Participants | None:
         """Who was in the last sum that this thread was given."""
         return getattr(self._last, "participants", None)
+
+    @property
+    def transcript(self) -> bytes | None:
+        """All that was said in public in the last round of this thread, to be checked later by others.
+
+        See `discreet federation transcript verify`. Nothing under masks, where there is nothing to check.
+        """
+        written = getattr(self._last, "transcript", None)
+        return None if written is None else written()
 
     def _note_participants(self, survivors: frozenset[str]) -> None:
         """Remember who was in a sum, and warn if earlier ones had others in them."""

@@ -9,11 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from discreet.core.grid import Steps
-from discreet.crypto.fields.field import PRIME, add, elements
 from discreet.crypto.messages import Signed, framed, labelled, listed, split
 from discreet.crypto.odo.odo_party import OdoParty
-from discreet.crypto.odo.odo_terms import NONCE, TESTS
-from discreet.crypto.odo.share_dealing import ShareDealing
+from discreet.crypto.odo.share_dealing import ShareDealing, share
 from discreet.crypto.rounds.speaker import Vector
 
 Fate = Literal["counts", "refuted", "false sum", "silent"]
@@ -24,6 +22,12 @@ class Cheat(OdoParty):
 
     fate: ClassVar[Fate] = "refuted"
 
+    def changed(self, dealing: ShareDealing, place: int | slice, more: object) -> ShareDealing:
+        """The dealing with something added to the shares in one place."""
+        rows, modulo = dealing.rows.copy(), self.terms.field
+        rows[:, place] = modulo.add(rows[:, place], modulo.elements(more))
+        return dataclasses.replace(dealing, rows=rows)
+
 
 class WrongShare(Cheat):
     """Gives one party a wrong share, and opens the true one when that party complains."""
@@ -33,9 +37,7 @@ class WrongShare(Cheat):
 
     def _sealed(self, announced: object, dealing: ShareDealing, name: str) -> bytes:
         if name in self._victims[: self.many]:
-            rows = dealing.rows.copy()
-            rows[:, 0] = add(rows[:, 0], elements([1]))
-            dealing = dataclasses.replace(dealing, rows=rows)
+            dealing = self.changed(dealing, 0, 1)
         return super()._sealed(announced, dealing, name)  # type: ignore[arg-type]
 
     @property
@@ -68,7 +70,8 @@ class WrongShareAgain(WrongShare):
     def _defend(self, body: bytes) -> Signed:
         self._hear("complaints", body)
         held = self._own.held(self.terms.index(self._victims[0]))
-        wrong = dataclasses.replace(held, values=add(held.values, elements([1])))
+        modulo = self.terms.field
+        wrong = dataclasses.replace(held, values=modulo.add(held.values, modulo.elements(1)))
         return self._signed("answers", self._proceedings.said(labelled({self._victims[0]: wrong.to_bytes()})))
 
 
@@ -76,43 +79,46 @@ class HighDegree(Cheat):
     """Shares a number by a polynomial of one degree too many."""
 
     def _dealt(self, numbers: Steps) -> ShareDealing:
-        dealing, points = super()._dealt(numbers), range(1, len(self.terms.parties) + 1)
-        more = elements([pow(point, self.terms.faults + 1, PRIME) for point in points])
-        rows = dealing.rows.copy()
-        rows[:, 0] = add(rows[:, 0], more)
-        return dataclasses.replace(dealing, rows=rows)
+        points = range(1, len(self.terms.parties) + 1)
+        return self.changed(super()._dealt(numbers), 0, [point ** (self.terms.faults + 1) for point in points])
 
 
 class NotABit(Cheat):
     """Puts 1000 where a bit should be."""
 
     def _dealt(self, numbers: Steps) -> ShareDealing:
-        dealing = super()._dealt(numbers)
-        rows = dealing.rows.copy()
-        rows[:, 0] = add(rows[:, 0], elements([1000]))
-        return dataclasses.replace(dealing, rows=rows)
+        return self.changed(super()._dealt(numbers), 0, 1000)
+
+
+class OutOfRange(Cheat):
+    """Counts the last place of a number twice, so that it is above the most that it may be."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        last = self.terms.size * (self.terms.width - 1)
+        return self.changed(super()._dealt(np.full_like(numbers, self.terms.largest)), last, 1)
+
+
+class Negative(Cheat):
+    """Takes one off a number that is nothing, so that it is below the least that it may be."""
+
+    def _dealt(self, numbers: Steps) -> ShareDealing:
+        return self.changed(super()._dealt(np.zeros_like(numbers)), 0, -1)
 
 
 class HalfACoin(Cheat):
     """Puts a number that is no bit in the place of its last coin."""
 
     def _dealt(self, numbers: Steps) -> ShareDealing:
-        dealing, place = super()._dealt(numbers), self.terms.secrets - 1
-        rows = dealing.rows.copy()
-        rows[:, place] = add(rows[:, place], elements([(PRIME + 1) // 2]))
-        return dataclasses.replace(dealing, rows=rows)
+        return self.changed(super()._dealt(numbers), self.terms.secrets - 1, (self.terms.field.prime + 1) // 2)
 
 
 class MaskNotZero(Cheat):
     """Puts 1000 where a bit should be, and a mask that is not zero at zero, in the hope that they cancel."""
 
     def _dealt(self, numbers: Steps) -> ShareDealing:
-        dealing = super()._dealt(numbers)
-        rows = dealing.rows.copy()
-        rows[:, 0] = add(rows[:, 0], elements([1000]))
-        place = self.terms.secrets + TESTS
-        rows[:, place : place + TESTS] = add(rows[:, place : place + TESTS], elements([-999_000]))
-        return dataclasses.replace(dealing, rows=rows)
+        dealing, tests = self.changed(super()._dealt(numbers), 0, 1000), self.terms.field.tests
+        place = self.terms.secrets + tests
+        return self.changed(dealing, slice(place, place + tests), -999_000)
 
 
 class AllHeads(Cheat):
@@ -121,13 +127,10 @@ class AllHeads(Cheat):
     fate: ClassVar[Fate] = "counts"
 
     def _dealt(self, numbers: Steps) -> ShareDealing:
-        dealing = super()._dealt(numbers)
-        start, end = self.terms.size * self.terms.width, self.terms.secrets
-        rows = dealing.rows.copy()
-        heads = dataclasses.replace(self.terms, width=self.terms.coins, coins=2)
-        ones = ShareDealing.of(self._bits, heads, np.full(self.terms.size, 2**self.terms.coins - 1))
-        rows[:, start:end] = ones.rows[:, : end - start]
-        return dataclasses.replace(dealing, rows=rows)
+        dealing, start, end = super()._dealt(numbers), self.terms.size * self.terms.width, self.terms.secrets
+        ones = np.ones(end - start, self.terms.field.dtype)
+        share(self._bits, self.terms.field, ones, self.terms.faults, dealing.rows[:, start:end])
+        return dealing
 
 
 class OtherSeed(Cheat):
@@ -135,7 +138,8 @@ class OtherSeed(Cheat):
 
     def _dealt(self, numbers: Steps) -> ShareDealing:
         dealing = super()._dealt(numbers)
-        return dataclasses.replace(dealing, seed=add(dealing.seed, elements([1])))
+        modulo = self.terms.field
+        return dataclasses.replace(dealing, seed=modulo.add(dealing.seed, modulo.elements(1)))
 
 
 class Copier(Cheat):
@@ -162,7 +166,7 @@ class FalseSeeds(Cheat):
 
     def _open_seeds(self, body: bytes) -> Signed:
         self._hear("dealt", body)
-        junk = {name: bytes(8 * (self.terms.seeds + NONCE)) for name in self._proceedings.headers}
+        junk = {name: bytes(self.terms.field.size * self.terms.sealed_seeds) for name in self._proceedings.headers}
         return self._signed("seeds", self._proceedings.said(labelled(junk)))
 
 
@@ -171,10 +175,11 @@ class FalseSum(Cheat):
 
     fate: ClassVar[Fate] = "false sum"
 
-    def _add_up(self, body: bytes) -> Signed:
-        view, content = split(super()._add_up(body).message.body, 2)
-        values = np.frombuffer(content, "<u8").astype(np.uint64)
-        return self._signed("sum", framed(view, add(values, elements([1])).tobytes()))
+    def _added(self) -> Signed:
+        view, content = split(super()._added().message.body, 2)
+        modulo = self.terms.field
+        values = np.frombuffer(content, modulo.dtype)
+        return self._signed("sum", framed(view, modulo.add(values, modulo.elements(1)).tobytes()))
 
 
 class Garbage(Cheat):

@@ -28,13 +28,13 @@ def identity_of(name: str) -> Identity:
     return identity(name)
 
 
-def terms_of(parties: int, faults: int, size: int = 3, coins: int = 4, width: int = 2) -> OdoTerms:
-    return OdoTerms("r1", NAMES[:parties], parties - faults, size, coins=coins, width=width)
+def terms_of(parties: int, faults: int, size: int = 3, coins: int = 4, largest: int = 3, offset: int = 0) -> OdoTerms:
+    return OdoTerms("r1", NAMES[:parties], parties - faults, size, coins=coins, largest=largest, offset=offset)
 
 
 def numbers_of(terms: OdoTerms, name: str) -> np.ndarray:
     rng = np.random.default_rng(terms.index(name))
-    return rng.integers(0, 2**terms.width, terms.size)
+    return rng.integers(0, terms.largest + 1, terms.size)
 
 
 class OdoRehearsal:
@@ -73,5 +73,5 @@ class OdoRehearsal:
 
     def noise(self, total: Total) -> np.ndarray:
         """What was added to the numbers of all who are in the sum."""
-        truth = sum(numbers_of(self.terms, name) for name in total.survivors)
+        truth = sum(numbers_of(self.terms, name) - self.terms.offset for name in total.survivors)
         return np.asarray(total.vector.view(np.int64) - truth)

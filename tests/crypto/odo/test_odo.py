@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from discreet.crypto.errors import ProtocolError, TooFewSurvivors, WrongShares
+from discreet.crypto.messages import Signed
 from discreet.crypto.odo.proceedings import SAID
 from tests.crypto.odo.cheats import (
     CHEATS,
+    Accuser,
     AllHeads,
     FalseSum,
     Leaver,
@@ -22,7 +24,7 @@ from tests.crypto.odo.cheats import (
 )
 from tests.crypto.odo.rehearsal import OdoRehearsal, terms_of
 
-MANY = terms_of(7, 2, size=400, coins=6, width=1)
+MANY = terms_of(7, 2, size=400, coins=6, largest=1)
 
 
 def within(run: OdoRehearsal, noise: np.ndarray, parties: int) -> bool:
@@ -51,11 +53,24 @@ def test_one_cheat_is_named_or_does_no_harm(cheat: Any) -> None:
     assert not set(run.gone) - {"p2"}
 
 
+def test_numbers_without_coins_are_exact_whoever_lies() -> None:
+    """As sums with their own noise are added: in another field, with an offset, and each in an exact range."""
+    for cheat in CHEATS:
+        run = OdoRehearsal(terms_of(4, 1, size=2, coins=0, largest=2**30 + 5, offset=1000), {"p2": cheat})
+        total = run.run()
+        assert run.terms.field.size == 8
+        assert not run.noise(total).any(), cheat
+        assert ("p2" in total.survivors) == (cheat.fate in ("counts", "false sum")), cheat
+        assert ("p2" in total.liars) == (cheat.fate in ("refuted", "false sum")), cheat
+
+
 @pytest.mark.parametrize("step", SAID[1:])
 def test_a_party_may_leave_at_each_step(step: str) -> None:
     gone = type("Gone", (Leaver,), {"leaves": step})
-    run = OdoRehearsal(terms_of(4, 1), {"p1": gone})
+    others = {"p4": Accuser} if step == "agreed" else {}
+    run = OdoRehearsal(terms_of(7, 2), {"p1": gone, **others})
     total = run.run()
+    assert "gone" in run.gone["p1"]
     assert within(run, run.noise(total), len(total.survivors))
     assert ("p1" in total.survivors) == (SAID.index(step) > SAID.index("proof"))
     assert total.liars == ()  # to leave is no lie
@@ -67,6 +82,25 @@ def test_whoever_is_accused_and_leaves_is_missing_and_not_a_liar() -> None:
     total = run.run()
     assert "p1" not in total.survivors
     assert total.liars == ()
+
+
+class Counting(OdoRehearsal):
+    """Notes which messages of the relay are heard."""
+
+    heard: set[str]
+
+    def step(self, name: str, message: Signed) -> None:
+        self.heard.add(message.message.kind)
+        super().step(name, message)
+
+
+def test_nobody_is_asked_to_agree_again_where_nobody_complained() -> None:
+    for cheats, steps in (({}, 7), ({"p1": Accuser}, 8), ({"p2": FalseSum}, 7)):
+        run = Counting(terms_of(4, 1), cheats)
+        run.heard = set()
+        assert run.run().survivors == terms_of(4, 1).parties
+        assert len(run.heard) == steps
+        assert ("accord" in run.heard) == (steps == 8)
 
 
 def test_the_reason_is_told() -> None:
@@ -104,7 +138,7 @@ def scheduled(seed: int) -> None:
     faults = (parties - 1) // 3
     leavers = [type("Gone", (Leaver,), {"leaves": step}) for step in SAID[1:]]
     chosen: Any = {name: rng.choice(CHEATS + leavers) for name in rng.sample(terms_of(parties, faults).parties, faults)}
-    run = OdoRehearsal(terms_of(parties, faults, size=2, coins=2, width=1), chosen, seed)
+    run = OdoRehearsal(terms_of(parties, faults, size=2, coins=2, largest=1), chosen, seed)
     try:
         total = run.run()
     except ProtocolError:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
-from discreet.crypto.fields.field import PRIME, dot, elements
-from discreet.crypto.odo.odo_terms import TESTS, OdoTerms
+from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, extracted
-from discreet.crypto.odo.share_dealing import HeldShares, Proof, ShareDealing
-from discreet.crypto.sharing.shamir import weights_at
+from discreet.crypto.odo.share_dealing import HeldShares, Proof, ShareDealing, weights_at
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.odo.rehearsal import terms_of
 from tests.noise.fit import ALARM
@@ -32,8 +33,20 @@ def test_a_proof_goes_through_all_shares_and_no_others() -> None:
     assert proof.of_bits
     for index in range(1, 5):
         held = HeldShares.from_bytes(TERMS, index, dealt.held(index).to_bytes())
-        assert proof.fits(held, COINS)
-        assert not proof.fits(dealing(2).held(index), COINS)
+        other = dealing(2).held(index)
+        assert proof.misses([held, other], COINS) == [other]
+
+
+def test_a_proof_that_misses_in_one_kind_of_test_alone_misses() -> None:
+    """A polynomial of too high a degree can pass the test of bits, and a number that is no bit that of degrees."""
+    dealt = dealing()
+    proof, held = dealt.proof(COINS), [dealt.held(1)]
+    for part in ("degrees", "squares"):
+        rows = [row[:] for row in getattr(proof, part)]
+        rows[-1][0] = (rows[-1][0] + 1) % TERMS.field.prime
+        changed: dict[str, Any] = {part: rows}
+        assert dataclasses.replace(proof, **changed).misses(held, COINS) == held
+    assert proof.misses(held, COINS) == []
 
 
 def test_proofs_of_different_numbers_look_alike() -> None:
@@ -47,14 +60,19 @@ def test_proofs_of_different_numbers_look_alike() -> None:
 
 def test_masks_hide_the_combination_of_secrets_and_have_the_degrees_that_they_must() -> None:
     """Without its mask, a test of degrees would show a sum of secrets; with one of degree t, a test of bits its top."""
-    dealt, points = dealing(), (1, 2)
-    secrets = dot(weights_at(0, points), dealt.rows[:2])
+    dealt, modulo, tests = dealing(), TERMS.field, TERMS.field.tests
+
+    def at_zero(points: tuple[int, ...], rows: object) -> np.ndarray:
+        return modulo.combined(weights_at(0, points, modulo.prime), np.asarray(rows))
+
+    secrets = at_zero((1, 2), dealt.rows[:2])
     assert set(secrets[: TERMS.secrets].tolist()) == {0, 1}
-    shown = int(dot(weights_at(0, points), elements(dealt.proof(COINS).degrees[0])))
-    assert shown != int(dot(COINS.weights(0), secrets[: TERMS.secrets]))
-    masks = slice(TERMS.secrets + TESTS, TERMS.secrets + 2 * TESTS)
-    assert not dot(weights_at(0, (1, 2, 3)), dealt.rows[:3, masks]).any()
-    assert dot(weights_at(0, points), dealt.rows[:2, masks]).all()
+    shown = at_zero((1, 2), modulo.elements(dealt.proof(COINS).degrees).T)
+    plain = [row[0] for row in zip(*modulo.dots(COINS.weights, [secrets[: TERMS.secrets]]), strict=True)]
+    assert shown.tolist() != plain
+    masks = slice(TERMS.secrets + tests, TERMS.secrets + 2 * tests)
+    assert not at_zero((1, 2, 3), dealt.rows[:3, masks]).any()
+    assert at_zero((1, 2), dealt.rows[:2, masks]).any()
 
 
 def test_public_coins_hang_on_every_seed_and_on_what_was_seen() -> None:
@@ -64,9 +82,8 @@ def test_public_coins_hang_on_every_seed_and_on_what_was_seen() -> None:
         PublicCoins(TERMS, COINS.seeds, b"other"),
     ]
     for other in others:
-        assert not np.array_equal(other.weights(0), COINS.weights(0))
-        assert not np.array_equal(other.weights(1), COINS.weights(1))
-    assert not np.array_equal(COINS.weights(0), COINS.weights(1))
+        assert not (other.weights == COINS.weights).all(axis=1).any()
+    assert len(np.unique(COINS.weights, axis=0)) == TERMS.field.tests
     wide = PublicCoins(terms_of(4, 1, size=2000), COINS.seeds, b"seen")
     assert wide.flips(1).shape == (4, 2000)
     assert abs(wide.flips(1).mean() - 0.5) < 0.03
@@ -74,11 +91,11 @@ def test_public_coins_hang_on_every_seed_and_on_what_was_seen() -> None:
 
 
 def test_the_extractor_maps_free_seeds_one_to_one_whatever_the_others_are() -> None:
-    """In the field of 2**61 - 1, the determinant of any columns of the matrix is that of Vandermonde: never zero."""
+    """The determinant of any columns of the matrix is that of Vandermonde: never zero."""
     fixed = {2: [77]}
-    seen = {tuple(extracted({1: [a], **fixed, 3: [b]}, 2)) for a in range(20) for b in range(20)}
-    assert len(seen) == 400
-    assert extracted({1: [1], 2: [PRIME - 1]}, 2) == [0, PRIME - 1]
+    seen = {tuple(extracted({1: [a], **fixed, 3: [b]}, 2, 23)) for a in range(23) for b in range(23)}
+    assert len(seen) == 23**2  # all pairs of the field of 23
+    assert extracted({1: [1], 2: [22]}, 2, 23) == [0, 22]
 
 
 def test_what_cannot_be_shared_or_read_is_refused() -> None:
@@ -93,9 +110,22 @@ def test_what_cannot_be_shared_or_read_is_refused() -> None:
     for data in (proof[:-1], proof + bytes(8), b"\xff" * len(proof)):
         with pytest.raises(Malformed):
             Proof.from_bytes(TERMS, data)
-    for coins, width in ((3, 1), (0, 1), (2, 0), (2, 33)):
+    for coins, largest, offset in ((3, 1, 0), (-2, 1, 0), (2, 0, 0), (2, 2**60, 0), (2, 1, 2), (2, 1, -1)):
         with pytest.raises(ParameterError):
-            OdoTerms("r1", TERMS.parties, 3, 3, coins=coins, width=width)
+            OdoTerms("r1", TERMS.parties, 3, 3, coins=coins, largest=largest, offset=offset)
+
+
+def test_bits_reach_every_number_up_to_the_largest_and_none_above() -> None:
+    for largest in (1, 2, 3, 4, 5, 6, 7, 8, 9, 100, 2**31 - 1, 2**40 + 12345):
+        terms = terms_of(4, 1, size=min(largest + 1, 102), coins=0, largest=largest)
+        assert sum(terms.places) == largest
+        numbers = np.unique(np.linspace(0, largest, terms.size).astype(np.int64))
+        numbers = np.append(numbers, np.full(terms.size - numbers.size, largest))
+        dealt = dealing(1, numbers, terms)
+        own = terms.field.combined(
+            weights_at(0, (1, 2), terms.field.prime), np.stack([dealt.held(i).added(COINS, 1) for i in (1, 2)])
+        )
+        assert own.tolist() == numbers.tolist()
 
 
 def test_a_third_of_liars_is_refused_with_the_most_that_holds() -> None:

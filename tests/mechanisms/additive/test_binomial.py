@@ -27,6 +27,9 @@ from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.share_of import is_shared, share_of
 from discreet.noise.coin_sums import MOST, coin_sums
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.schema import Number, Schema
+from discreet.trust.private_data import PrivateData
 from tests.conformance.audits import Audit, counted
 from tests.mechanisms.trial import MechanismTrial
 
@@ -171,3 +174,15 @@ def test_no_output_tells_the_parity_of_a_count() -> None:
 
     assert odd(Binomial.of_coins(80)).mean() == pytest.approx(0.5, abs=0.02)
     assert odd(SignedCoins()).mean() in (0.0, 1.0)
+
+
+def test_a_table_of_replaced_records_is_refused_before_it_is_paid_for() -> None:
+    schema = Schema({"age": Number(0, 100)})
+    question = contingency_of(schema, ("age",), (4,))
+    data = PrivateData.of({"age": np.arange(100.0)}, schema, Budget(100.0, 0.1), neighbors=Neighbors.REPLACE)
+    with pytest.raises(NotPermitted, match=r"moves two counts\. Nothing was released or spent\. .*moves=2"):
+        data.permit(Binomial.of_coins(80).event, "table")
+    assert not data.ledger.entries()
+    noise = Binomial.of_coins(80, moves=2)
+    with data.permit(noise.event, "table") as permit:
+        assert permit.ask(question, noise).shape == (4,)

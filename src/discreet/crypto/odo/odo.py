@@ -4,6 +4,9 @@ After Dwork, Kenthapadi, McSherry, Mironov and Naor 2006 ("Our Data, Ourselves: 
 Generation"), with proofs that are polynomials instead of commitments of group elements, and a relay that nobody has to
 trust in the place of lines between all parties.
 
+Where parties put in noise of their own (`odo-vector`), there are no coins, and numbers are dealt with an offset that
+is taken off the sum again.
+
     step         a party says                              the relay passes on to all
     keys         a fresh key for boxes                     announcements
     deal         a box for each other: shares of the       delivery: to each the boxes for it, and all headers
@@ -16,7 +19,8 @@ trust in the place of lines between all parties.
     proof        two polynomials for each kind of test     proofs
     complaints   whose proof misses its shares             accusations
     answers      the shares of those who complained        defences: whose dealings count follows
-    agreed       that it has seen all of this              accord
+    agreed       that it has seen all of this; left out    accord
+                 where nobody complained
     sum          its share of the sum over all dealings    (nothing: the relay decodes the sum)
                  that count, coins turned over as the
                  public coins say

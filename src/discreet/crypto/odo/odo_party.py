@@ -11,12 +11,11 @@ from discreet.core.bits import Bits
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder, ProtocolError, UnknownParty
-from discreet.crypto.fields.field import add
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, listed, split, unlabelled
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.proceedings import ANSWERED, Header, Proceedings
-from discreet.crypto.odo.share_dealing import HeldShares, ShareDealing
+from discreet.crypto.odo.share_dealing import HeldShares, ShareDealing, degrees_of, squares_of
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, SecretKeys, check_roster
 from discreet.crypto.rounds.speaker import Vector
 from discreet.crypto.rounds.terms import UsedRounds
@@ -60,6 +59,13 @@ class OdoParty(Held):
         """The longest message of the relay in this round, in bytes."""
         return self.terms.passed_on
 
+    @property
+    @exclusive
+    def opening(self) -> bytes | None:
+        """What this party committed to, for its owner alone, who may show it later to whoever must see it."""
+        opening = None if self._dealing is None else self._dealing.opening
+        return None if opening is None else opening.to_bytes()
+
     @exclusive
     def begin(self) -> Signed:
         """Say which keys boxes for this party are sealed with."""
@@ -95,7 +101,8 @@ class OdoParty(Held):
             raise Disagreement("keys", f"those of {self.name!r} are missing or not its own", "", UNOPENED)
         dealing = self._dealt(np.asarray(vector(), dtype=np.int64))
         boxes = {name: self._sealed(announced, dealing, name) for name in announced.keys if name != self.name}
-        header = Header(dealing.commitment, {name: sha256(box).digest() for name, box in boxes.items()})
+        numbers = b"" if dealing.opening is None else dealing.opening.commitments
+        header = Header(dealing.commitment, {name: sha256(box).digest() for name, box in boxes.items()}, numbers)
         signed = self._signed("header", header.to_bytes()).to_bytes()
         self._announced, self._dealing = announced, dealing
         return self._signed("deal", framed(signed, labelled(boxes)))
@@ -138,9 +145,9 @@ class OdoParty(Held):
     def _open_seeds(self, body: bytes) -> Signed:
         """Now that all dealings are fixed, give the shares of all seeds away: zeros of what was never held."""
         self._hear("dealt", body)
-        nothing = bytes(8 * (self._own.seed.size))
+        nothing = bytes(self._own.seed.nbytes)
         held = {
-            name: self._held[name].seed.astype("<u8").tobytes() if name in self._held else nothing
+            name: self._held[name].seed.tobytes() if name in self._held else nothing
             for name in self._proceedings.headers
         }
         return self._signed("seeds", self._proceedings.said(labelled(held)))
@@ -153,12 +160,13 @@ class OdoParty(Held):
     def _complain(self, body: bytes) -> Signed:
         """Name the dealers whose proofs do not go through the shares that this party holds."""
         self._hear("proof", body)
-        coins, proofs = self._proceedings.coins, self._proceedings.proofs
-        wrong = [
-            name
-            for name, proof in proofs.items()
-            if name in self._proceedings.headers and not (name in self._held and proof.fits(self._held[name], coins))
-        ]
+        coins, held = self._proceedings.coins, self._held
+        proofs = {name: one for name, one in self._proceedings.proofs.items() if name in self._proceedings.headers}
+        shown = [name for name in proofs if name in held and name != self.name]
+        rows = [held[name] for name in shown]
+        values = zip(shown, degrees_of(rows, coins), squares_of(rows, coins), strict=True)
+        fitting = {name for name, degrees, squares in values if proofs[name].fits(self.index, degrees, squares)}
+        wrong = [name for name in proofs if name not in fitting and name != self.name]
         return self._signed("complaints", self._proceedings.said(listed(wrong)))
 
     def _defend(self, body: bytes) -> Signed:
@@ -169,22 +177,27 @@ class OdoParty(Held):
         return self._signed("answers", self._proceedings.said(labelled(shown)))
 
     def _agree(self, body: bytes) -> Signed:
-        """Sign whose dealings count."""
+        """Sign whose dealings count; where nobody complained, enough have done so in saying that they heard of none."""
         self._hear("answers", body)
         if self.name not in self._proceedings.good:
             why = self._proceedings.refuted.get(self.name, "it is missing")
             raise Disagreement("dealings that count", f"that of {self.name!r} does not: {why}", "", UNOPENED)
-        return self._signed("agreed", self._proceedings.said())
+        return self._added() if self._proceedings.undisputed else self._signed("agreed", self._proceedings.said())
 
     def _add_up(self, body: bytes) -> Signed:
         """Give the own share of the sum away, once enough have signed which dealings are in it."""
         self._hear("agreed", body)
-        total = np.zeros(self.terms.size, np.uint64)
+        return self._added()
+
+    def _added(self) -> Signed:
+        """The own share of the sum over all dealings that count."""
+        modulo = self.terms.field
+        total = np.zeros(self.terms.size, modulo.dtype)
         for name in self._proceedings.good:
             opened = self._proceedings.answers.get(name, {})
             held = opened[self.name] if self.name in self._proceedings.complaints[name] else self._held[name]
-            total = add(total, held.added(self._proceedings.coins.flips(self.terms.index(name))))
-        return self._signed("sum", self._proceedings.said(total.astype("<u8").tobytes()))
+            modulo.accumulate(total, held.added(self._proceedings.coins, self.terms.index(name)))
+        return self._signed("sum", self._proceedings.said(total.tobytes()))
 
     @property
     def _own(self) -> ShareDealing:

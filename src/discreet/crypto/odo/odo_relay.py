@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-import numpy as np
-
 from discreet.core.bits import Bits
 from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
-from discreet.crypto.fields.field import Elements, is_canonical, uniform_elements
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled
-from discreet.crypto.odo.decoding import opened
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.proceedings import ANSWERED, SAID, Header, Proceedings
-from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, check_roster, ordered
+from discreet.crypto.odo.transcript import Transcript
+from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, check_roster
 from discreet.crypto.rounds.speaker import Total
 from discreet.crypto.rounds.terms import UsedRounds
 from discreet.noise.system_bits import system_bits
@@ -50,6 +47,8 @@ class OdoRelay(Held):
         self._identity, self._roster, self._bits = identity, roster, bits or system_bits()
         self._seen = ReplayGuard(terms.round, *SAID)
         self._heard: dict[str, Signed] = {}
+        self._kept: dict[str, dict[str, bytes]] = {}
+        self._total: Total | None = None
         self._announced = AnnouncedKeys(terms, {})
         self._proceedings = Proceedings(terms, b"", {})
 
@@ -81,6 +80,8 @@ class OdoRelay(Held):
         self.terms.check_enough(self.step, len(self._heard))
         said, self._heard, self.step = self._heard, {}, SAID[place + 1]
         kind = ANSWERED[place]
+        if place != 1:
+            self._kept[SAID[place]] = {name: one.to_bytes() for name, one in said.items()}
         if place == 0:
             keys = {name: PublicKeys.of(one.message, self.terms) for name, one in said.items()}
             self._announced = AnnouncedKeys(self.terms, keys)
@@ -88,7 +89,10 @@ class OdoRelay(Held):
             return self._delivered(said)
         else:
             self._proceedings.hear(SAID[place], {name: one.message.body for name, one in said.items()})
-        everything = self._signed(kind, labelled({name: one.to_bytes() for name, one in said.items()}))
+            if SAID[place] == "answers" and self._proceedings.undisputed:
+                self._seen.skip("agreed")
+                self.step = "sum"
+        everything = self._signed(kind, labelled(self._kept[SAID[place]]))
         return dict.fromkeys(said, everything)
 
     @exclusive
@@ -104,19 +108,18 @@ class OdoRelay(Held):
         """
         if self.step != "sum":
             raise OutOfOrder("total", f"the relay is at the step of {self.step}", "", UNOPENED)
-        record = self._proceedings
-        record.hear("sum", {name: one.message.body for name, one in self._heard.items()})
-        shares = {self.terms.index(name): self._share(data) for name, data in record.heard["sum"].items()}
-        challenge = uniform_elements(self._bits, self.terms.size)
-        secret, wrong = opened(
-            {index: one for index, one in shares.items() if one is not None}, challenge, self.terms.faults
-        )
-        coins = self.terms.coins * len(record.good)
-        false = {name for name in self.terms.parties if self.terms.index(name) in wrong}
-        false |= {self.terms.parties[index - 1] for index, one in shares.items() if one is None}
-        self.step = "nothing"
-        vector = (secret.astype(np.int64) - coins // 2).view(np.uint64)
-        return Total(vector, tuple(record.good), tuple(ordered(self.terms, {*record.refuted, *false})))
+        self._kept["sum"] = {name: one.to_bytes() for name, one in self._heard.items()}
+        self._proceedings.hear("sum", {name: one.message.body for name, one in self._heard.items()})
+        total = self._proceedings.total(self._bits)
+        self.step, self._total = "nothing", total
+        return total
+
+    @exclusive
+    def transcript(self, call: bytes = b"") -> bytes:
+        """All that was said in public, signed, once the total is known: for whoever checks it later."""
+        if self._total is None:
+            raise OutOfOrder("transcript", f"the relay is at the step of {self.step}", "", UNOPENED)
+        return Transcript(self.terms, self._kept, self._total.vector, call).to_bytes()
 
     @property
     def refuted(self) -> Mapping[str, str]:
@@ -127,6 +130,7 @@ class OdoRelay(Held):
         parts = {name: split(one.message.body, 2) for name, one in said.items()}
         headers = {name: header for name, (header, _) in parts.items()}
         boxes = {name: unlabelled(sealed) for name, (_, sealed) in parts.items()}
+        self._kept["header"] = headers
         bodies = {name: Signed.from_bytes(data, name).message.body for name, data in headers.items()}
         self._proceedings = Proceedings(self.terms, self._announced.transcript, bodies)
         return {
@@ -148,10 +152,6 @@ class OdoRelay(Held):
         if set(boxes) != set(self._announced.keys) - {message.sender} or Header.from_bytes(inner.body).boxes != boxes:
             obstacle = "it is not one box for each other party, as its header says"
             raise Malformed(f"dealing of {message.sender!r}", obstacle, "", UNOPENED)
-
-    def _share(self, data: bytes) -> Elements | None:
-        values = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64)
-        return values if len(data) == 8 * self.terms.size and is_canonical(values) else None
 
     def _signed(self, kind: str, body: bytes) -> Signed:
         return Message(self.terms.round, self.terms.server, kind, body).signed(self._identity)

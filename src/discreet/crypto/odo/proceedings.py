@@ -9,14 +9,18 @@ from hashlib import sha256
 
 import numpy as np
 
+from discreet.core.bits import Bits
 from discreet.core.held import unheld
 from discreet.crypto.errors import Malformed, ProtocolError, WrongShares
-from discreet.crypto.fields.field import Elements, is_canonical, uniform_elements
-from discreet.crypto.messages import framed, labelled, split, unlabelled, unlisted
+from discreet.crypto.fields.share_field import Shares
+from discreet.crypto.messages import framed, labelled, split, unframed, unlabelled, unlisted
+from discreet.crypto.odo.commitments import POINT
 from discreet.crypto.odo.decoding import opened
-from discreet.crypto.odo.odo_terms import NONCE, OdoTerms
+from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.public_coins import PublicCoins, PublicStream
 from discreet.crypto.odo.share_dealing import HeldShares, Proof, committed
+from discreet.crypto.rounds.agreement import ordered
+from discreet.crypto.rounds.speaker import Total
 
 SAID = ("keys", "deal", "dealt", "seeds", "proof", "complaints", "answers", "agreed", "sum")
 ANSWERED = ("announcements", "delivery", "dealings", "openings", "proofs", "accusations", "defences", "accord")
@@ -25,18 +29,26 @@ DIGEST = 32
 
 @dataclass(frozen=True)
 class Header:
-    """What a dealer says to all: a commitment to its seed, and the digest of the box of each receiver."""
+    """What a dealer says to all: a commitment to its seed, the digest of each box, and any commitments to numbers."""
 
     commitment: bytes
     boxes: Mapping[str, bytes]
+    numbers: bytes = b""
 
     def to_bytes(self) -> bytes:
-        return framed(self.commitment, labelled(self.boxes))
+        return framed(self.commitment, labelled(self.boxes), *([self.numbers] if self.numbers else []))
+
+    @property
+    def points(self) -> list[bytes]:
+        """The commitments to numbers, and to what hides combinations of them."""
+        return [self.numbers[at : at + POINT] for at in range(0, len(self.numbers), POINT)]
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Header:
-        commitment, boxes = split(data, 2)
-        return cls(commitment, unlabelled(boxes))
+        fields = unframed(data)
+        if len(fields) not in (2, 3):
+            raise Malformed("header", f"it has {len(fields)} fields", "")
+        return cls(fields[0], unlabelled(fields[1]), *fields[2:])
 
 
 @unheld("part")
@@ -93,25 +105,24 @@ class Proceedings:
         numbers = {self.terms.index(name): seed[: self.terms.seeds].tolist() for name, seed in seeds.items()}
         return PublicCoins(self.terms, numbers, self._views["seeds"])
 
-    def _is_committed(self, name: str, seed: Elements) -> bool:
+    def _is_committed(self, name: str, seed: Shares) -> bool:
         return committed(self.terms, seed) == self.headers[name].commitment
 
     @cached_property
-    def _opened(self) -> dict[str, Elements]:
+    def _opened(self) -> dict[str, Shares]:
         """The seeds, with their nonces, as most shares have them; none of a dealer whose shares have no polynomial.
 
         All are decoded together. Where one dealer's shares are false that fails, and each is decoded by itself.
         """
         given = self._seed_shares()
         everything = {index: np.concatenate(list(shares.values())) for index, shares in given.items()}
-        length = self.terms.seeds + NONCE
         try:
             whole = self._decoded(everything)
-            return dict(zip(self.headers, whole.reshape(-1, length), strict=True))
+            return dict(zip(self.headers, whole.reshape(-1, self.terms.sealed_seeds), strict=True))
         except WrongShares:
             return self._opened_apart(given)
 
-    def _opened_apart(self, given: Mapping[int, Mapping[str, Elements]]) -> dict[str, Elements]:
+    def _opened_apart(self, given: Mapping[int, Mapping[str, Shares]]) -> dict[str, Shares]:
         found = {}
         for name in self.headers:
             try:
@@ -120,11 +131,12 @@ class Proceedings:
                 continue
         return found
 
-    def _decoded(self, shares: Mapping[int, Elements]) -> Elements:
-        challenge = uniform_elements(PublicStream(self._views["seeds"]), len(next(iter(shares.values()))))
-        return opened(shares, challenge, self.terms.faults)[0]
+    def _decoded(self, shares: Mapping[int, Shares]) -> Shares:
+        modulo, length = self.terms.field, len(next(iter(shares.values()), ()))
+        challenges = modulo.uniform(PublicStream(self._views["seeds"]), modulo.tests, length)
+        return opened(shares, challenges, self.terms.faults, modulo)[0]
 
-    def _seed_shares(self) -> dict[int, dict[str, Elements]]:
+    def _seed_shares(self) -> dict[int, dict[str, Shares]]:
         """The shares of all seeds that each party gave away; nothing of who did not give all."""
         found = {}
         for name, content in self.heard["seeds"].items():
@@ -136,9 +148,9 @@ class Proceedings:
                 found[self.terms.index(name)] = shares
         return found
 
-    def _seed_share(self, data: bytes) -> Elements:
-        values = np.frombuffer(data[: len(data) // 8 * 8], "<u8").astype(np.uint64)
-        if len(data) != 8 * (self.terms.seeds + NONCE) or not is_canonical(values):
+    def _seed_share(self, data: bytes) -> Shares:
+        values = self.terms.field.read(data, self.terms.sealed_seeds)
+        if values is None:
             raise Malformed("share of a seed", "it is none", "")
         return values
 
@@ -166,6 +178,11 @@ class Proceedings:
                 if dealer in found and dealer != name:
                     found[dealer].append(name)
         return found
+
+    @property
+    def undisputed(self) -> bool:
+        """Whether nobody complains: then all who speak on this view have agreed, and need not say so again."""
+        return not any(self.complaints.values())
 
     @cached_property
     def answers(self) -> dict[str, dict[str, HeldShares]]:
@@ -199,6 +216,22 @@ class Proceedings:
         self.terms.check_enough("dealings that count", len(found))
         return found
 
+    def total(self, bits: Bits) -> Total:
+        """The sum over all dealings that count, from the shares of it that were given, with who lied.
+
+        Parameters
+        ----------
+        bits : Bits
+            Where the challenges come from that find false shares.
+        """
+        modulo, size = self.terms.field, self.terms.size
+        shares = {name: modulo.read(data, size) for name, data in self.heard["sum"].items()}
+        given = {self.terms.index(name): one for name, one in shares.items() if one is not None}
+        secret, wrong = opened(given, modulo.uniform(bits, modulo.tests, size), self.terms.faults, modulo)
+        false = {name for name, one in shares.items() if one is None or self.terms.index(name) in wrong}
+        vector = (secret.astype(np.int64) - self.terms.taken_off * len(self.good)).view(np.uint64)
+        return Total(vector, tuple(self.good), tuple(ordered(self.terms, {*self.refuted, *false})))
+
     def _why_not(self, name: str) -> str:
         index = self.terms.index(name)
         if index not in self.coins.seeds:
@@ -208,12 +241,16 @@ class Proceedings:
             return "what it says for a proof is none"
         if not proof.of_bits:
             return "a number or a coin of its is no bit"
+        if len(self.headers[name].numbers) != self.terms.commitments:
+            return "it has not committed to each of its numbers once"
+        if not proof.of_commitments:
+            return "what it says of its commitments is not what it proved of its shares"
         complaining, answers = self.complaints[name], self.answers.get(name, {})
         if len(complaining) > self.terms.faults:
             return f"{len(complaining)} parties hold shares that its proof does not go through"
         for holder in complaining:
             if holder not in answers:
                 return f"it does not open the shares of {holder!r}"
-            if not proof.fits(answers[holder], self.coins):
+            if proof.misses([answers[holder]], self.coins):
                 return f"the shares of {holder!r} that it opened are not those that it proved"
         return ""

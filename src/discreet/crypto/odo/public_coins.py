@@ -10,9 +10,9 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.crypto.fields.field import PRIME, Elements, uniform_elements
+from discreet.crypto.fields.share_field import Shares
 from discreet.crypto.messages import framed
-from discreet.crypto.odo.odo_terms import KEYS, PIECES, TESTS, OdoTerms
+from discreet.crypto.odo.odo_terms import KEYS, OdoTerms
 from discreet.noise.system_bits import KeyStream
 
 Flips = NDArray[np.bool_]
@@ -24,7 +24,7 @@ class PublicStream(KeyStream):
     secret = False
 
 
-def extracted(seeds: Mapping[int, list[int]], outputs: int) -> list[int]:
+def extracted(seeds: Mapping[int, list[int]], outputs: int, prime: int) -> list[int]:
     """Elements that are uniform if those of any `outputs` parties are, whatever the others chose beforehand.
 
     The k-th is the sum of index^k times seed, for each element of the seeds. Any `outputs` columns of this Vandermonde
@@ -33,12 +33,12 @@ def extracted(seeds: Mapping[int, list[int]], outputs: int) -> list[int]:
 
     Examples
     --------
-    >>> extracted({1: [10], 2: [20], 4: [1]}, 2)
+    >>> extracted({1: [10], 2: [20], 4: [1]}, 2, 101)
     [31, 54]
     """
     columns = zip(*seeds.values(), strict=True)
     return [
-        sum(pow(index, k, PRIME) * value for index, value in zip(seeds, column, strict=True)) % PRIME
+        sum(pow(index, k, prime) * value for index, value in zip(seeds, column, strict=True)) % prime
         for column in columns
         for k in range(outputs)
     ]
@@ -64,23 +64,34 @@ class PublicCoins:
 
     @cached_property
     def _keys(self) -> list[bytes]:
-        found = extracted(self.seeds, self.terms.threshold)[: KEYS * PIECES]
-        parts = [b"".join(one.to_bytes(8, "big") for one in found[i::KEYS]) for i in range(KEYS)]
+        modulo = self.terms.field
+        found = extracted(self.seeds, self.terms.threshold, modulo.prime)[: KEYS * self.terms.pieces]
+        parts = [modulo.elements(found[i::KEYS]).tobytes() for i in range(KEYS)]
         return [sha256(framed(self.transcript, bytes([i]), part)).digest() for i, part in enumerate(parts)]
 
-    def weights(self, test: int) -> Elements:
-        """A weight for each secret, in one of the tests."""
-        key = sha256(framed(self._keys[0], bytes([test]))).digest()
-        return uniform_elements(PublicStream(key), self.terms.secrets)
+    @cached_property
+    def weights(self) -> Shares:
+        """A weight for each secret, in each of the tests: shape (tests, secrets)."""
+        return self.terms.field.uniform(PublicStream(self._keys[0]), self.terms.field.tests, self.terms.secrets)
 
     @cached_property
-    def all_weights(self) -> list[Elements]:
-        """Those of all tests."""
-        return [self.weights(test) for test in range(TESTS)]
+    def links(self) -> Shares:
+        """A weight for each number, in each combination that commitments are tested by: shape (links, size)."""
+        key = sha256(framed(self._keys[0], b"links")).digest()
+        return self.terms.field.uniform(PublicStream(key), self.terms.links, self.terms.size)
+
+    @cached_property
+    def degree_weights(self) -> Shares:
+        """The weights of all combinations of degree `faults`: of tests, then of links, where a bit counts its place."""
+        places = self.terms.field.elements(self.terms.places)[:, None]
+        linked = [self.terms.field.multiply(places, row[None, :]).reshape(-1) for row in self.links]
+        return np.concatenate([self.weights, np.stack(linked)]) if linked else self.weights
 
     def flips(self, index: int) -> Flips:
         """Which coins of a party are turned over, of shape (coins, size)."""
         key = sha256(framed(self._keys[1], index.to_bytes(2, "big"))).digest()
         count = self.terms.coins * self.terms.size
         tossed = PublicStream(key).words(-(-count // 64)).astype("<u8").view(np.uint8)
-        return np.unpackbits(tossed, bitorder="little")[:count].view(np.bool_).reshape(self.terms.coins, -1)
+        return (
+            np.unpackbits(tossed, bitorder="little")[:count].view(np.bool_).reshape(self.terms.coins, self.terms.size)
+        )

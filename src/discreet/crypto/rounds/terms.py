@@ -94,6 +94,11 @@ class Terms:
         ).digest()
 
     @property
+    def sent(self) -> int:
+        """How many bytes each party sends, but for keys, signatures and lists of names."""
+        return 8 * self.size
+
+    @property
     def most(self) -> int:
         """The longest message of a party in this round, in bytes."""
         return 8 * self.size + self.passed_on

@@ -180,7 +180,13 @@ class BinomialShare:
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)
-        return own.steps + coin_sums(bits, own.steps.shape, self.coins)
+        return own.steps + self.drawn(own, bits)
+
+    def drawn(self, prepared: Answer, bits: Bits) -> Steps:
+        return coin_sums(bits, prepared.steps.shape, self.coins)
+
+    def farthest(self, prepared: Answer, chance: float) -> int:
+        return self.coins // 2
 
     def prepared(self, answer: Answer) -> Answer:
         check_counted(answer, self.moves)

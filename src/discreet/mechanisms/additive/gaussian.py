@@ -164,7 +164,18 @@ class GaussianShare:
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)
-        return own.steps + discrete_gaussian(bits, own.steps.shape, self.own_scale(own))
+        return own.steps + self.drawn(own, bits)
+
+    def drawn(self, prepared: Answer, bits: Bits) -> Steps:
+        return discrete_gaussian(bits, prepared.steps.shape, self.own_scale(prepared))
+
+    def farthest(self, prepared: Answer, chance: float) -> int:
+        """Chernoff's bound for Gaussian noise, exp(-x^2 / 2) at x deviations to either side, holds on the integers too.
+
+        The mean of exp(u k) is exp(u^2 stddev^2 / 2) times a sum of exp(-(k - v)^2 / (2 stddev^2)) over integers k, by
+        the same sum at v = 0. That is at most 1: by Poisson's summation, v only turns the phases of positive terms.
+        """
+        return math.ceil(self.own_scale(prepared) * math.sqrt(2 * math.log(2 / chance)))
 
     def prepared(self, answer: Answer) -> Answer:
         return answer.coarsened(self.multiplier, "l2").refined(self.multiplier, "l2")

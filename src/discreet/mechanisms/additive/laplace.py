@@ -184,9 +184,16 @@ class LaplaceShare:
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         own = self.prepared(answer)
-        scale = self.own_scale(own)
-        up, down = (polya(bits, own.steps.shape, scale, self.honest) for _ in range(2))
-        return own.steps + up - down
+        return own.steps + self.drawn(own, bits)
+
+    def drawn(self, prepared: Answer, bits: Bits) -> Steps:
+        scale = self.own_scale(prepared)
+        up, down = (polya(bits, prepared.steps.shape, scale, self.honest) for _ in range(2))
+        return up - down
+
+    def farthest(self, prepared: Answer, chance: float) -> int:
+        """A Polya variable is part of a geometric one, which is x scales or more with a probability of exp(-x)."""
+        return math.ceil(self.own_scale(prepared) * math.log(2 / chance))
 
     def prepared(self, answer: Answer) -> Answer:
         return answer.coarsened(self.multiplier, "l1").refined(self.multiplier, "l1")

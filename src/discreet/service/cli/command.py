@@ -259,7 +259,9 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
         metavar="N",
         help="how many may share their noise with the server; 0 if none",
     )
-    create.add_argument("--scheme", default="masks", help="how sums are opened: masks, or odo where some may lie")
+    create.add_argument(
+        "--scheme", default="masks", help="how sums are opened: masks; where some lie, odo (counts) or odo-vector"
+    )
     create.add_argument(
         "--largest", type=int, metavar="N", help="the most units that a party has: for odo, and short messages of masks"
     )
@@ -278,6 +280,16 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     show.add_argument("federation", metavar="FEDERATION")
     _add_json(show)
     show.set_defaults(run=later("party_command", "show"))
+    transcript = actions.add_parser("transcript", help="what was said in a round of verified shares")
+    steps = transcript.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
+    verify = steps.add_parser("verify", help="check a transcript: what was asked, what came of it, and who lied")
+    verify.add_argument("file", metavar="FILE", help="as SecureSum.transcript gives it")
+    verify.add_argument("--federation", required=True, metavar="FEDERATION", help="with the right keys of all members")
+    verify.add_argument("--package", action="append", default=[], metavar="P", help="whose recipes to trust, too")
+    opening = "what a party shows of its own numbers, under odo-committed; for each"
+    verify.add_argument("--opening", action="append", default=[], metavar="NAME=FILE", help=opening)
+    _add_json(verify)
+    verify.set_defaults(run=later("transcript_command", "verify"))
 
 
 def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:

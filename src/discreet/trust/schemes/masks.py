@@ -44,6 +44,8 @@ class Masks:
     name: ClassVar[str] = "masks"
     protocol: ClassVar[bytes] = PROTOCOL
     coins: ClassVar[bool] = False
+    excess: ClassVar[float] = 1.0
+    ranged: ClassVar[bool] = False
     hides: ClassVar[str] = (
         "Nobody sees the sum of fewer parties than the threshold. Less than half may leave; a party may put in a false"
         " sum, and nobody notices."
@@ -67,6 +69,10 @@ class Masks:
 
     def check_sum(self, empty: Answer) -> None:
         """Whatever can be added up modulo 2**64."""
+
+    def prepared(self, share: Share, own: Answer) -> Answer:
+        prepared: Answer = share.prepared(own)
+        return prepared
 
     def terms(self, terms: Terms, share: Share, largest: int | None, empty: Answer) -> MaskTerms:
         """Numbers of as few bytes as hold every sum: that of all units that all parties may have, and of their noise.

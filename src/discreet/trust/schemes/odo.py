@@ -17,11 +17,13 @@ from discreet.core.mechanism import Share
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.odo.odo_party import OdoParty
 from discreet.crypto.odo.odo_relay import OdoRelay
-from discreet.crypto.odo.odo_terms import MOST_COINS, PROTOCOL, WIDEST, OdoTerms, check_faults
+from discreet.crypto.odo.odo_terms import MOST_COINS, PROTOCOL, OdoTerms, check_faults
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.binomial import BinomialShare
 from discreet.mechanisms.additive.share_of import is_shared, share_of
 from discreet.trust.schemes.sum_scheme import Quorum
+
+MOST = 2**32 - 1  # of a party's counts
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Odo:
     name: ClassVar[str] = "odo"
     protocol: ClassVar[bytes] = PROTOCOL
     coins: ClassVar[bool] = True
+    excess: ClassVar[float] = 1.0
+    ranged: ClassVar[bool] = False
     hides: ClassVar[str] = (
         "Nobody sees the counts of any party, and each is in range. Less than a third may lie or leave: the sum is"
         " right, its noise has its law, and liars are named."
@@ -62,19 +66,23 @@ class Odo:
             raise NotPermitted(
                 "verified shares",
                 "the question is no count: its numbers may be negative, or are not whole",
-                'Ask counts, or let the federation take scheme "masks".',
+                'Ask counts, or let the federation take scheme "odo-vector" or "masks".',
             )
 
+    def prepared(self, share: Share, own: Answer) -> Answer:
+        prepared: Answer = share.prepared(own)
+        return prepared
+
     def terms(self, terms: Terms, share: Share, largest: int, empty: Answer) -> OdoTerms:
-        if not (isinstance(share, BinomialShare) and share.coins <= MOST_COINS and largest < 2**WIDEST):
-            obstacle = f"it adds fair coins, at most {MOST_COINS} of each party, to counts below 2**{WIDEST}"
+        if not (isinstance(share, BinomialShare) and share.coins <= MOST_COINS and largest <= MOST):
+            obstacle = f"it adds fair coins, at most {MOST_COINS} of each party, to counts of up to {MOST}"
             raise NotPermitted("verified shares", obstacle, "Ask with binomial noise, and less of it.")
         own = {field.name: getattr(terms, field.name) for field in dataclasses.fields(terms)}
-        return OdoTerms(**own, coins=share.coins, width=largest.bit_length())
+        return OdoTerms(**own, coins=share.coins, largest=largest)
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: int) -> Steps:
         """The counts alone: coins are tossed in the protocol. What is out of range is moved into it."""
-        return np.clip(own.steps, 0, 2 ** largest.bit_length() - 1)
+        return np.clip(own.steps, 0, largest)
 
     def speaker(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds, bits: Bits) -> OdoParty:
         assert isinstance(terms, OdoTerms)

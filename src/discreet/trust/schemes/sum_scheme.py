@@ -58,11 +58,19 @@ class SumScheme(Protocol):
     def keeps(self, event: Event) -> bool:
         """Whether noise that it can make keeps the promise of this event."""
 
+    excess: ClassVar[float]
+    """By which factor the variance of its noise can be more than was paid for, since its grid is coarse."""
+    ranged: ClassVar[bool]
+    """Whether it adds only what is in a range that has to be known beforehand."""
+
+    def prepared(self, share: Share, own: Answer) -> Answer:
+        """A sum on the grid that all parties draw their noise on."""
+
     def check_sum(self, empty: Answer) -> None:
         """Refuse sums that it cannot add up, with the scheme that would do."""
 
     def terms(self, terms: Terms, share: Share, largest: Any, empty: Answer) -> Terms:
-        """The terms of a round with this noise on this empty sum, in which no party has more units than this."""
+        """The terms of a round with this noise on this empty, prepared sum, in which no party has more units than this."""
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: Any) -> Steps:
         """What a party puts in, of its own exact sum: with its share of the noise, where the protocol adds none."""
