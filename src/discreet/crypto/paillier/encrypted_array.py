@@ -274,7 +274,7 @@ class EncryptedArray:
         interval = self.interval + Interval(int(whole.min()), int(whole.max()))
         self.packing.check_fits("sum", interval)
         square = self.key.square
-        packed = _packed_columns(whole, self.packing, self.slots)
+        packed = packed_columns(whole, self.packing, self.slots)
         sums = [one * self.key.holds(plain) % square for one, plain in zip(self.ciphertexts, packed, strict=True)]
         return replace(self, interval=interval, ciphertexts=tuple(sums))
 
@@ -307,13 +307,13 @@ def encrypt(values: ArrayLike, packing: Packing, by: Encryptor, bits: Bits | Non
     if not steps.size or steps.ndim > MOST_AXES:
         raise ParameterError(ASKED, f"the shape is {steps.shape}", f"Give numbers on 1 to {MOST_AXES} axes.")
     key = by.public
-    plain = _packed_columns(steps, packing, packing.slots(key.key_bits))
+    plain = packed_columns(steps, packing, packing.slots(key.key_bits))
     zeros = by.zeros(len(plain), bits or system_bits())
     sealed = [key.holds(one) * zero % key.square for one, zero in zip(plain, zeros, strict=True)]
     return EncryptedArray(key, packing, steps.shape, packing.interval, packing.exponent, tuple(sealed))
 
 
-def _packed_columns(steps: NDArray[Any], packing: Packing, slots: int) -> list[Big]:
+def packed_columns(steps: NDArray[Any], packing: Packing, slots: int) -> list[Big]:
     """The plaintexts: for each block of the first axis, one for each column."""
     columns = steps.reshape(len(steps), -1).T
     return [

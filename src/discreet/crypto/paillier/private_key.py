@@ -100,6 +100,12 @@ class PrivateKey:
         base = gmp().powmod(root, p * q, (p * q) ** 2)
         return cls(PublicKey(p * q, base, randomness), (p, q), tuple(orders) if orders[0] else None)  # type: ignore[arg-type]
 
+    @property
+    def primes(self) -> tuple[Big, Big]:
+        """The secret itself: for a dealer of shares."""
+        one, other = self._own
+        return one.p, other.p
+
     def zeros(self, count: int, bits: Bits) -> list[Big]:
         """Fresh encryptions of zero: uniform powers of the base modulo each prime, put together.
 

@@ -19,6 +19,7 @@ VERSION = b"discreet paillier public key 1"
 LEAST, MOST = 2048, 8192  # bits of a key
 SUBGROUP = 256  # bits of the prime order of a subgroup
 MARGIN = 64  # bits by which an exponent is longer than the order, so that its power is almost uniform
+PROOF = 288  # bits by which an exponent of a proof is longer
 
 Randomness = Literal["short", "full", "subgroup"]
 
@@ -110,8 +111,8 @@ class PublicKey:
 
     @cached_property
     def table(self) -> FixedBase:
-        """The powers of the base; 16 MB for 2048 bits, made when first needed."""
-        return FixedBase(self.base, self.square, self.exponent_bits)
+        """The powers of the base, for proofs too; 21 MB for 2048 bits, made when first needed."""
+        return FixedBase(self.base, self.square, self.exponent_bits + PROOF)
 
     def zeros(self, count: int, bits: Bits) -> list[Big]:
         """Fresh encryptions of zero."""
