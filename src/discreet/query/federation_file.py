@@ -3,8 +3,9 @@
 [federation]
 threshold = 3                   # how many parties must be left
 colluding = 0                   # how many may work together with the server
-scheme = "masks"                # how sums are opened: "masks" where it is missing, or "odo"
+scheme = "masks"                # how sums are opened: "masks" where it is missing, "odo" or "paillier"
 largest = 1000000               # the most that a party can count, under "odo"
+key = "..."                     # what was dealt to all parties, in hexadecimal digits, under "paillier"
 server = '''-----BEGIN CERTIFICATE----- ...'''
 parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]
 """
@@ -24,7 +25,7 @@ from discreet.schema.dates import Temporal
 from discreet.schema.schema import Boolean, Category, Column, Number
 from discreet.trust.federation import Federation
 
-KEYS = ("threshold", "colluding", "scheme", "largest", "server", "parties")
+KEYS = ("threshold", "colluding", "scheme", "largest", "key", "server", "parties")
 
 
 def read_federation(path: str | Path) -> Federation:
@@ -84,7 +85,8 @@ def _scheme(federation: Federation) -> list[str]:
     """Nothing for masks, so that their files are as they always were."""
     if federation.scheme == "masks":
         return []
-    return [f"scheme = {quoted(federation.scheme)}", f"largest = {federation.largest}"]
+    key = [f"key = {quoted(federation.key.hex())}"] if federation.key else []
+    return [f"scheme = {quoted(federation.scheme)}", f"largest = {federation.largest}", *key]
 
 
 def written_schema(described: SchemaFile) -> str:
@@ -163,4 +165,11 @@ def _text(value: Any) -> str:
     return value
 
 
-OPTIONS: dict[str, Callable[[Any], Any]] = {"scheme": _text, "largest": _whole}
+def _bytes(value: Any) -> bytes:
+    try:
+        return bytes.fromhex(_text(value))
+    except ValueError as why:
+        raise TypeError("key") from why
+
+
+OPTIONS: dict[str, Callable[[Any], Any]] = {"scheme": _text, "largest": _whole, "key": _bytes}

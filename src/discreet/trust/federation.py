@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
@@ -43,10 +43,13 @@ class Federation:
         Public. How many parties may work together with the server without breaking the promise; at most
         2 threshold - parties - 1 under masks.
     scheme : str
-        Public. How sums are opened: "masks", or "odo", where some parties may lie (see `trust.schemes`).
+        Public. How sums are opened: "masks"; "odo", where some parties may lie; or "paillier", where they are encrypted
+        and those who stay decrypt the total (see `trust.schemes`).
     largest : int
         Public. The most that a party can count: not less than it has records. It is a limit under "odo" alone, where it
         costs a share for each of its bits; 1 where each party is a single person.
+    key : bytes
+        Public. What was dealt to all parties, under "paillier" alone: `ThresholdKey.to_bytes`.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Federation:
     colluding: int = 0
     scheme: str = "masks"
     largest: int = 2**20 - 1
+    key: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(self.parties))
@@ -94,10 +98,10 @@ class Federation:
         """How many honest parties are surely in every sum."""
         return self.protocol.honest(self._quorum)
 
-    @property
+    @cached_property
     def protocol(self) -> SumScheme:
         """How sums are opened."""
-        return scheme_named(self.scheme)
+        return scheme_named(self.scheme).keyed(self.key, self.names, self.threshold)
 
     @property
     def _quorum(self) -> Quorum:
@@ -120,6 +124,7 @@ class Federation:
             "unit": asdict(self.unit),
             "neighbors": self.neighbors.value,
             **({} if self.scheme == "masks" else {"scheme": self.scheme, "largest": self.largest}),
+            **({"key": sha256(self.key).hexdigest()} if self.key else {}),
         }
         return sha256(json.dumps(document, sort_keys=True).encode()).digest()
 

@@ -10,19 +10,19 @@ encryption"), with a threshold in the place of all users, who would all have to 
     opened    its part of the decryption of the product   (nothing: the relay puts the sum together)
               of all that was sealed, with a proof
 
-A party checks signatures and proofs of all that was sealed, adds it up itself, and decrypts nothing else, once in a round.
-So what is opened is the sum of at least `threshold` vectors, each of which its sender knew: no vector of somebody else is
-in it twice, or taken off again. A party that gives a false part is found out by its proof and named.
+A party checks signatures and proofs of all that was sealed, adds it up itself, and decrypts nothing else, once in a
+round. So what is opened is the sum of at least `threshold` vectors, each of which its sender knew: nobody else's vector
+is in it twice, or taken off again. A party that gives a false part is found out by its proof and named.
 
 What is protected (`paillier/threshold.md` has the arguments)
 -----------------
-*A relay that reads everything, with the help of any `terms.colluders` parties*, learns at most one sum in a round, over at
-least `threshold` parties.
+*A relay that reads everything, with the help of any `terms.colluders` parties*, learns at most one sum in a round, over
+at least `threshold` parties.
 
 What is not: the sum itself (add noise before); who takes part; numbers that are false, or so large that a sum overflows
-its slot, which ends the round or spoils the sum; that the round ends well. *The dealer* drew the key, and a copy of it would
-open everything; `key.dealer` says who that was. All rests on a roster with the right keys, on SHA-256 as a random oracle,
-and on the assumptions of `PublicKey`.
+its slot, which ends the round or spoils the sum; that the round ends well. *The dealer* drew the key, and a copy of it
+would open everything; `key.dealer` says who that was. All rests on a roster with the right keys, on SHA-256 as a random
+oracle, and on the assumptions of `PublicKey`.
 """
 
 from __future__ import annotations

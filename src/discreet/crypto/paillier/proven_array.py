@@ -1,7 +1,7 @@
 """Encrypted numbers with a proof that whoever sends them knows them: nobody can send what others have encrypted.
 
-Without it, a sender could multiply the ciphertexts of others into its own, so that a sum that is opened shows one of them
-alone. `threshold.md` has the attack and the proof.
+Without it, a sender could multiply the ciphertexts of others into its own, so that a sum that is opened shows one of
+them alone. `threshold.md` has the attack and the proof.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.share_of import is_shared
-from discreet.trust.schemes.sum_scheme import Quorum
+from discreet.trust.schemes.sum_scheme import Quorum, Setup, check_keyless
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,13 @@ class Masks:
         "Nobody sees the sum of fewer parties than the threshold. Less than half may leave; a party may put in a false"
         " sum, and nobody notices."
     )
+
+    def keyed(self, key: bytes, names: Sequence[str], threshold: int) -> Masks:
+        check_keyless(self.name, key)
+        return self
+
+    def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
+        return Setup(tuple(identities))
 
     def check(self, quorum: Quorum) -> None:
         most = 2 * quorum.threshold - quorum.parties - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,7 +22,7 @@ from discreet.crypto.odo.odo_terms import MOST_COINS, PROTOCOL, WIDEST, OdoTerms
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.binomial import BinomialShare
 from discreet.mechanisms.additive.share_of import is_shared, share_of
-from discreet.trust.schemes.sum_scheme import Quorum
+from discreet.trust.schemes.sum_scheme import Quorum, Setup, check_keyless
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,13 @@ class Odo:
         "Nobody sees the counts of any party, and each is in range. Less than a third may lie or leave: the sum is"
         " right, its noise has its law, and liars are named."
     )
+
+    def keyed(self, key: bytes, names: Sequence[str], threshold: int) -> Odo:
+        check_keyless(self.name, key)
+        return self
+
+    def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
+        return Setup(tuple(identities))
 
     def check(self, quorum: Quorum) -> None:
         check_faults(quorum.parties, quorum.threshold)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Protocol
 
@@ -36,6 +37,22 @@ class Quorum:
     colluding: int = 0
 
 
+@dataclass(frozen=True)
+class Setup:
+    """What parties need before their first round: their identities and, under schemes with a key, shares of it.
+
+    Parameters
+    ----------
+    identities : tuple of Identity
+        One for each party.
+    key : bytes
+        Public. For the federation; empty under schemes without one.
+    """
+
+    identities: tuple[Identity, ...]
+    key: bytes = field(default=b"", repr=False)
+
+
 class SumScheme(Protocol):
     """A frozen description of a protocol in which several parties open one noisy sum, and nothing else."""
 
@@ -48,6 +65,12 @@ class SumScheme(Protocol):
 
     coins: ClassVar[bool]
     """Whether its noise is made of coins that all parties toss together."""
+
+    def keyed(self, key: bytes, names: Sequence[str], threshold: int) -> SumScheme:
+        """The scheme with the public key that was dealt to these parties; refused where it has none, or needs one."""
+
+    def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
+        """What a dealer would hand out, for a rehearsal in one process."""
 
     def check(self, quorum: Quorum) -> None:
         """Refuse numbers of parties for which it keeps no promise, with the most that it does."""
@@ -72,6 +95,12 @@ class SumScheme(Protocol):
 
     def relay(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds) -> Relay:
         """The end of whoever asks."""
+
+
+def check_keyless(name: str, key: bytes) -> None:
+    """Refuse a key under a scheme that has none."""
+    if key:
+        raise ParameterError("federation", f"the scheme {name!r} has no key", "Leave it out.")
 
 
 @cache
