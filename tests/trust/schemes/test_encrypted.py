@@ -73,7 +73,7 @@ def test_a_series_is_asked_as_under_a_curator() -> None:
         data = of(trust)
         found = series_of_people(data, **asked)
         assert trust.participants is not None
-        assert trust.participants.survivors == tuple(sorted(PEOPLE))
+        assert trust.participants.parties == tuple(sorted(PEOPLE))
         spent = data.ledger.spent.epsilon
     alone = PrivateData.of(rows, SCHEMA, Budget(1e6))
     curated = series_of_people(alone, **asked)
@@ -166,37 +166,33 @@ def totals(honest: int, users: int, own: Answer, multiplier: float, runs: int, s
     return found
 
 
-def one_series() -> tuple[Answer, np.ndarray]:
-    """The longest coefficients of one person, all of one size, and zeros."""
+def one_series() -> Answer:
+    """The coefficients of one person, as long as the bound allows, all of one size."""
     schema, basis = Schema.numeric(-1.0, 1.0, 9), FourierBasis(9, 2)
     own = basis.waves.T @ np.array([1.0, 1, -1])
     own = own / np.abs(own).max()
     question = fourier_of_people(schema, schema.features, 2, 0.0, float(np.linalg.norm(basis.waves @ own)))
     steps = np.rint(question.of(own[None])[0] / question.grid.step).astype(np.int64)
-    return Answer(steps, question.grid, question.bound, Neighbors.ADD_REMOVE), own
+    return Answer(steps, question.grid, question.bound, Neighbors.ADD_REMOVE)
 
 
 def test_an_audit_of_users_stands_and_refutes_less_noise_and_an_fft_that_is_not_normalised() -> None:
-    """Four users, of whom three are honest: what they put in for a person's series, and for none."""
-    answer, _ = one_series()
-    share = LaplaceShare(1.0, 3)
-    prepared = share.prepared(answer)
+    """Two honest users, one of whom has a person's series or nothing; all that others add is known."""
+    answer = one_series()
+    prepared = LaplaceShare(1.0, 2).prepared(answer)
+    empty = dataclasses.replace(prepared, steps=np.zeros_like(prepared.steps))
 
-    def evidence(times: float, multiplier: float) -> list[np.ndarray]:
-        made = []
-        for seed, present in enumerate((0, 1)):
-            exact = np.rint(prepared.steps * times * present).astype(np.int64)
-            own = dataclasses.replace(prepared, steps=np.zeros_like(exact))
-            noise = totals(3, 3, own, multiplier, 8_000, seed)
-            many = noise + exact
-            moved = np.rint(prepared.steps * times)
-            made.append((np.abs(many) - np.abs(many - moved)).sum(axis=1))
-        return made
+    def evidence(noises: list[np.ndarray], times: float) -> list[np.ndarray]:
+        """The logarithm of how much likelier the series makes each total; a twin's is so many times as long."""
+        moved = np.rint(prepared.steps * times).astype(np.int64)
+        both = (noises[0], noises[1] + moved)
+        return [(np.abs(many) - np.abs(many - moved)).sum(axis=1).astype(float) for many in both]
 
     claim = LaplaceLoss(1.0)
-    assert judged(claim, *evidence(1.0, 1.0)).holds
-    assert not judged(claim, *evidence(1.0, 2 / 3)).holds
-    assert not judged(claim, *evidence(math.sqrt(9), 1.0)).holds
+    noises, less = ([totals(2, 2, empty, one, 24_000, seed) for seed in (0, 1)] for one in (1.0, 2 / 3))
+    assert judged(claim, *evidence(noises, 1.0)).holds
+    assert not judged(claim, *evidence(less, 1.0)).holds
+    assert not judged(claim, *evidence(noises, math.sqrt(9))).holds
 
 
 @pytest.mark.slow
