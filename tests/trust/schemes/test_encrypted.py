@@ -70,18 +70,18 @@ def test_a_series_is_asked_as_under_a_curator() -> None:
     rows = np.vstack(list(PEOPLE.values()))
     asked: Any = {"coefficients": 4, "epsilon": 5000.0}
     with parties() as trust:
-        data = of(trust)
+        data = of(trust, Budget(1e6))
         found = series_of_people(data, **asked)
         assert trust.participants is not None
         assert trust.participants.parties == tuple(sorted(PEOPLE))
-        spent = data.ledger.spent.epsilon
+        spent = data.ledger.balance().used
     alone = PrivateData.of(rows, SCHEMA, Budget(1e6))
     curated = series_of_people(alone, **asked)
     assert isinstance(found, FourierSeries)
     assert type(found) is type(curated)
     assert found.basis == curated.basis
     assert found.receipt.event == curated.receipt.event
-    assert spent == alone.ledger.spent.epsilon
+    assert spent == alone.ledger.balance().used
     smooth = FourierBasis(PERIODS, 4)
     np.testing.assert_allclose(found.values, smooth.waves.T @ (smooth.waves @ rows.sum(axis=0)), atol=0.2)
 
@@ -167,12 +167,10 @@ def totals(honest: int, users: int, own: Answer, multiplier: float, runs: int, s
 
 
 def one_series() -> Answer:
-    """The coefficients of one person, as long as the bound allows, all of one size."""
-    schema, basis = Schema.numeric(-1.0, 1.0, 9), FourierBasis(9, 2)
-    own = basis.waves.T @ np.array([1.0, 1, -1])
-    own = own / np.abs(own).max()
-    question = fourier_of_people(schema, schema.features, 2, 0.0, float(np.linalg.norm(basis.waves @ own)))
-    steps = np.rint(question.of(own[None])[0] / question.grid.step).astype(np.int64)
+    """The coefficients of one person whose series tells most: all of it in the constant."""
+    schema = Schema.numeric(-1.0, 1.0, 9)
+    question = fourier_of_people(schema, schema.features, 1, 0.0, None)
+    steps = np.rint(question.of(np.ones((1, 9)))[0] / question.grid.step).astype(np.int64)
     return Answer(steps, question.grid, question.bound, Neighbors.ADD_REMOVE)
 
 
