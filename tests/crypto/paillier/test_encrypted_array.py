@@ -123,6 +123,13 @@ def test_refreshed_ciphertexts_are_new_and_hold_the_same() -> None:
     fresh = array.refreshed()
     assert not set(fresh.ciphertexts) & set(array.ciphertexts)
     assert (KEY.decrypt(fresh) == KEY.decrypt(array)).all()
+    products = [array @ np.array([[weight], [3]]) for weight in (2, 90)]
+    assert products[0].interval != products[1].interval
+    assert products[0].refreshed().interval == products[1].refreshed().interval == PACKING.room
+    stated = Interval(-3000, 3000)
+    assert products[1].refreshed(interval=stated).interval == stated
+    with pytest.raises(ParameterError, match="outside that interval"):
+        products[1].refreshed(interval=Interval(-10, 10))
     assert not set(sealed([[1, 2], [3, 4]]).ciphertexts) & set(array.ciphertexts)
 
 

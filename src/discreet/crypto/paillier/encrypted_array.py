@@ -128,8 +128,8 @@ class EncryptedArray:
     def matmul(self, weights: ArrayLike, exponent: int = 0) -> EncryptedArray:
         """The product of this array, of shape (rows, columns), with plain weights, in steps of 2**exponent.
 
-        The ciphertexts that come out are functions of what came in and of the weights. Whoever sends them back to
-        somebody who must not see the weights sends `refreshed` ones.
+        The ciphertexts and the interval that come out are functions of the weights. Whoever sends them to somebody
+        who must not see the weights sends `refreshed` ones.
 
         Parameters
         ----------
@@ -179,11 +179,24 @@ class EncryptedArray:
             first = first + one
         return first
 
-    def refreshed(self, by: Encryptor | None = None, bits: Bits | None = None) -> EncryptedArray:
-        """The same numbers in fresh ciphertexts, which say nothing about how they were computed."""
+    def refreshed(
+        self, by: Encryptor | None = None, bits: Bits | None = None, interval: Interval | None = None
+    ) -> EncryptedArray:
+        """The same numbers in fresh ciphertexts, which say nothing about how they were computed.
+
+        Nor does their interval, which follows from plain weights: it becomes all that a slot can hold.
+
+        Parameters
+        ----------
+        interval : Interval
+            Public. A smaller one, for sums that go on; it must hold the numbers, and must not come from the weights.
+        """
+        stated = interval or self.packing.room
+        if stated.hull(self.interval) != stated:
+            raise ParameterError("refreshed array", "its numbers may be outside that interval", "Give a larger one.")
         zeros = (by or self.key).zeros(len(self.ciphertexts), bits or system_bits())
         fresh = [one * zero % self.key.square for one, zero in zip(self.ciphertexts, zeros, strict=True)]
-        return replace(self, ciphertexts=tuple(fresh))
+        return replace(self, interval=stated, ciphertexts=tuple(fresh))
 
     def __getitem__(self, place: tuple[slice, ...]) -> EncryptedArray:
         """Some columns; all numbers of the first axis stay, since they share ciphertexts."""

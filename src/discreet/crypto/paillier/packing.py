@@ -126,9 +126,14 @@ Give integers from 0 to 4294967295.
             raise ParameterError(ASKED, f"no slot of {self.width} bits fits {key_bits} bits", "Take a longer key.")
         return slots
 
+    @property
+    def room(self) -> Interval:
+        """All that a slot can hold."""
+        return Interval(1 - 2 ** (self.width - 1), 2 ** (self.width - 1) - 1)
+
     def check_fits(self, asked: str, interval: Interval) -> None:
         """Refuse what could leave its slot."""
-        room = 2 ** (self.width - 1) - 1
+        room = self.room.high
         if interval.most > room:
             needed = -(-interval.most // max(1, self.interval.most))
             raise ParameterError(
