@@ -93,6 +93,8 @@ def test_a_decryptor_that_lies_is_named(name: str) -> None:
 
 def test_strangers_and_other_keys_are_refused() -> None:
     (one,) = partials(["ann"])
+    with pytest.raises(WrongShares, match="it belongs to session 'monday' and not to 'tuesday'"):
+        check_partial(KEY, "tuesday", SUM, one)
     with pytest.raises(UnknownParty):
         check_partial(KEY, "monday", SUM, dataclasses.replace(one, giver="fay"))
     foreign = encrypt([1], PACKING, small_key(256))

@@ -17,6 +17,7 @@ import discreet
 from discreet.audit.trial import judged
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
+from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError, SchemaError
 from discreet.core.events import LaplaceLoss, PureLoss
@@ -117,6 +118,16 @@ def test_a_liar_is_named_and_does_no_harm(monkeypatch: pytest.MonkeyPatch, caplo
         found = discreet.total(of(trust), "x0", epsilon=5000.0)
     assert abs(found.value - sum(one[0, 0] for one in PEOPLE.values())) < 0.1
     assert "u1 gave false shares" in caplog.text
+
+
+def test_what_a_party_puts_in_has_its_share_of_the_noise() -> None:
+    """By the law of its own scale: of 4,000 numbers, the variance of a share of four is a fourth of the whole."""
+    share = LaplaceShare(1.0, 4)
+    empty = Answer(np.zeros(4_000, np.int64), one_series().grid, Bound("l1", 1.0), Neighbors.ADD_REMOVE)
+    put_in = Encrypted().vector(share, empty, DeterministicBits(0), 1).astype(float)
+    expected = 2 * share.own_scale(share.prepared(empty)) ** 2 / 4
+    fourth = 2 * 12 * share.own_scale(share.prepared(empty)) ** 4 / 4 + 3 * expected**2
+    assert np.mean(put_in**2) == pytest.approx(expected, abs=5 * math.sqrt(fourth / 4_000))
 
 
 def test_a_federation_has_the_key_that_was_dealt_to_it(tmp_path: Path) -> None:
