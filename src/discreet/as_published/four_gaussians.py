@@ -29,7 +29,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.crypto.paillier.encrypted_array import EncryptedArray, encrypt
-from discreet.crypto.paillier.packing import Interval, Packing
+from discreet.crypto.paillier.packing import StepInterval, Packing
 from discreet.crypto.paillier.public_key import PublicKey
 from discreet.noise.gaussian import rounded_gaussian
 from discreet.noise.system_bits import system_bits
@@ -56,6 +56,17 @@ class FourGaussianUser(Held):
         Public. Whose holders open the total.
     bits : Bits, optional
         Where the shares come from; the operating system's where not given.
+
+    Examples
+    --------
+    >>> from discreet.crypto.paillier.private_key import PrivateKey
+    >>> key = PrivateKey.drawn(2048, "subgroup")
+    >>> ann, bob = (FourGaussianUser(np.array([number]), 1e6, 2, key.public) for number in (3, 4))
+    >>> sums = ann.first() + bob.first()
+    >>> total = key.decrypt(ann.second(sums, 2) + bob.second(sums, 2))
+    >>> y = ann.shares + bob.shares
+    >>> int(total[0, 0]) == 7 + int(y[0, 0] ** 2 + y[1, 0] ** 2 - y[2, 0] ** 2 - y[3, 0] ** 2)
+    True
     """
 
     def __init__(self, vector: Steps, scale: float, honest: int, key: PublicKey, bits: Bits | None = None) -> None:
@@ -82,4 +93,4 @@ class FourGaussianUser(Held):
             for column, share in enumerate(self.shares[place].tolist()):
                 weights[place * size + column, column] = sign * share
         most = 4 * users * FARTHEST**2 + LARGEST
-        return (sums @ weights + self._own[None]).refreshed(bits=self._bits, interval=Interval(-most, most))
+        return (sums @ weights + self._own[None]).refreshed(bits=self._bits, interval=StepInterval(-most, most))

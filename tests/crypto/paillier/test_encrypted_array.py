@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
 from discreet.crypto.messages import framed, unframed
 from discreet.crypto.paillier.encrypted_array import EncryptedArray, encrypt
-from discreet.crypto.paillier.packing import Interval, Packing
+from discreet.crypto.paillier.packing import StepInterval, Packing
 from tests.crypto.paillier.small_keys import small_key
 
 KEY = small_key()
@@ -86,7 +86,7 @@ def test_the_interval_of_folded_blocks_counts_slots_that_end_early() -> None:
     packing = Packing(5, 6, headroom=100)
     values = np.full(packing.slots(512) + 1, 5)
     folded = encrypt(values, packing, KEY).folded()
-    assert folded.interval == Interval(5, 12)
+    assert folded.interval == StepInterval(5, 12)
     assert KEY.decrypt(folded).sum() == values.sum()
 
 
@@ -126,10 +126,10 @@ def test_refreshed_ciphertexts_are_new_and_hold_the_same() -> None:
     products = [array @ np.array([[weight], [3]]) for weight in (2, 90)]
     assert products[0].interval != products[1].interval
     assert products[0].refreshed().interval == products[1].refreshed().interval == PACKING.room
-    stated = Interval(-3000, 3000)
+    stated = StepInterval(-3000, 3000)
     assert products[1].refreshed(interval=stated).interval == stated
     with pytest.raises(ParameterError, match="outside that interval"):
-        products[1].refreshed(interval=Interval(-10, 10))
+        products[1].refreshed(interval=StepInterval(-10, 10))
     assert not set(sealed([[1, 2], [3, 4]]).ciphertexts) & set(array.ciphertexts)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.paillier.encrypted_array import encrypt
-from discreet.crypto.paillier.packing import Interval, Packing
+from discreet.crypto.paillier.packing import StepInterval, Packing
 from tests.crypto.paillier.small_keys import small_key
 
 
@@ -31,9 +31,9 @@ def test_no_slot_changes_its_neighbour_in_any_packing(low: int, span: int, headr
     packing.check_fits("sum", packing.interval.times(headroom, 0))
     packing.check_fits("sum", packing.interval.times(0, headroom))
     with pytest.raises(ParameterError, match="Pack with headroom"):
-        packing.check_fits("sum", Interval(0, room + 1))
+        packing.check_fits("sum", StepInterval(0, room + 1))
     with pytest.raises(ParameterError, match="Pack with headroom"):
-        packing.check_fits("sum", Interval(-room - 1, 0))
+        packing.check_fits("sum", StepInterval(-room - 1, 0))
 
 
 @given(st.integers(1, 200), st.integers(256, 3072))
@@ -72,7 +72,7 @@ def test_fixed_point_takes_floats_in_range_and_rounds_to_its_steps() -> None:
     assert packing.steps(np.array([1, -1], np.int8)).tolist() == [16, -16]
     coarse = Packing(0, 100, exponent=3)
     assert coarse.steps([100.0, 4.0, 12.0]).tolist() == [12, 0, 2]
-    assert coarse.interval == Interval(0, 12)
+    assert coarse.interval == StepInterval(0, 12)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64, np.int64, object])

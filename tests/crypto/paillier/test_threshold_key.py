@@ -21,6 +21,7 @@ from discreet.crypto.paillier.public_key import PublicKey, written
 from discreet.crypto.paillier.threshold_key import KeyShare, ThresholdKey, dealt, dealt_from
 from tests.crypto.paillier.small_keys import PRIMES, small_key
 
+PLAIN = {"KeyShare": "its holder's name is quoted"}
 NAMES = ("ann", "bob", "cas", "dan", "eve")
 
 
@@ -133,6 +134,8 @@ def test_ten_thousand_fuzzed_keys_are_malformed_or_read() -> None:
 def test_a_share_is_not_printed_copied_or_pickled() -> None:
     share = shares()["ann"]
     assert repr(share) == "KeyShare('ann', 3 of 5)"
+    odd = dealt(("a\x1b[2J\n", "bob"), 2, "dora", width=256)
+    assert all(line.isprintable() for line in repr(list(odd.values())).split("\n"))
     assert str(share._secret) not in f"{share!r}{share}{share.key!r}"
     for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="neither copied nor pickled"):

@@ -17,7 +17,7 @@ from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.messages import framed, split
 from discreet.crypto.paillier.big_integers import Big, big, gmp
 from discreet.crypto.paillier.linear import weighted_products
-from discreet.crypto.paillier.packing import Interval, Packing
+from discreet.crypto.paillier.packing import StepInterval, Packing
 from discreet.crypto.paillier.public_key import Encryptor, PublicKey
 from discreet.noise.system_bits import system_bits
 
@@ -43,7 +43,7 @@ class EncryptedArray:
         Public. How they lie.
     shape : tuple of int
         Public. At least one axis.
-    interval : Interval
+    interval : StepInterval
         Public. Of the numbers, in steps.
     exponent : int
         Public. A step is 2**exponent.
@@ -64,7 +64,7 @@ class EncryptedArray:
     key: PublicKey
     packing: Packing
     shape: tuple[int, ...]
-    interval: Interval
+    interval: StepInterval
     exponent: int
     ciphertexts: tuple[Big, ...] = field(repr=False)
     __array_ufunc__ = None  # so that numpy leaves sums to this class
@@ -145,7 +145,7 @@ class EncryptedArray:
         positive = np.where(matrix > 0, matrix, 0).sum(axis=0)
         negative = np.where(matrix < 0, -matrix, 0).sum(axis=0)
         each = [self.interval.times(int(up), int(down)) for up, down in zip(positive, negative, strict=True)]
-        interval = Interval(min(one.low for one in each), max(one.high for one in each))
+        interval = StepInterval(min(one.low for one in each), max(one.high for one in each))
         self.packing.check_fits("product", interval)
         found: list[Big] = []
         for block in range(self.blocks):
@@ -180,7 +180,7 @@ class EncryptedArray:
         return first
 
     def refreshed(
-        self, by: Encryptor | None = None, bits: Bits | None = None, interval: Interval | None = None
+        self, by: Encryptor | None = None, bits: Bits | None = None, interval: StepInterval | None = None
     ) -> EncryptedArray:
         """The same numbers in fresh ciphertexts, which say nothing about how they were computed.
 
@@ -188,7 +188,7 @@ class EncryptedArray:
 
         Parameters
         ----------
-        interval : Interval
+        interval : StepInterval
             Public. A smaller one, for sums that go on; it must hold the numbers, and must not come from the weights.
         """
         stated = interval or self.packing.room
@@ -284,7 +284,7 @@ class EncryptedArray:
 
     def _plus_plain(self, added: NDArray[Any]) -> EncryptedArray:
         whole = np.broadcast_to(_plain_integers(added), self.shape)
-        interval = self.interval + Interval(int(whole.min()), int(whole.max()))
+        interval = self.interval + StepInterval(int(whole.min()), int(whole.max()))
         self.packing.check_fits("sum", interval)
         square = self.key.square
         packed = packed_columns(whole, self.packing, self.slots)
@@ -352,7 +352,7 @@ def _malformed(obstacle: str) -> Malformed:
     return Malformed(ASKED, obstacle, "Ask for it again.", UNOPENED)
 
 
-def _read_head(head: bytes) -> tuple[Packing, tuple[int, ...], Interval, int]:
+def _read_head(head: bytes) -> tuple[Packing, tuple[int, ...], StepInterval, int]:
     """What is public about an array, if it can be so."""
     try:
         if len(head) > LONGEST_HEAD:
@@ -360,7 +360,7 @@ def _read_head(head: bytes) -> tuple[Packing, tuple[int, ...], Interval, int]:
         found = json.loads(head)
         ends = [float.fromhex(end) if isinstance(end, str) else end for end in found["packing"][:2]]
         exponent, headroom = found["packing"][2:]
-        shape, interval, step = tuple(found["shape"]), Interval(*found["interval"]), found["exponent"]
+        shape, interval, step = tuple(found["shape"]), StepInterval(*found["interval"]), found["exponent"]
         whole = (exponent, headroom, step, *shape, interval.low, interval.high)
         if not all(type(one) is int for one in whole) or set(found) != {"shape", "packing", "interval", "exponent"}:
             raise ValueError("a number is none")

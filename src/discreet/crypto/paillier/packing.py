@@ -23,7 +23,7 @@ EXACT_FLOATS = 2**62  # steps that a float is rounded to
 
 
 @dataclass(frozen=True)
-class Interval:
+class StepInterval:
     """Between which whole numbers the numbers of an array surely are, whatever they are; public."""
 
     low: int
@@ -34,16 +34,16 @@ class Interval:
         """The largest absolute value."""
         return max(abs(self.low), abs(self.high))
 
-    def __add__(self, other: Interval) -> Interval:
-        return Interval(self.low + other.low, self.high + other.high)
+    def __add__(self, other: StepInterval) -> StepInterval:
+        return StepInterval(self.low + other.low, self.high + other.high)
 
-    def times(self, positive: int, negative: int) -> Interval:
+    def times(self, positive: int, negative: int) -> StepInterval:
         """Of weighted sums, by the sums of positive and of negative weights; the latter without its sign."""
-        return Interval(positive * self.low - negative * self.high, positive * self.high - negative * self.low)
+        return StepInterval(positive * self.low - negative * self.high, positive * self.high - negative * self.low)
 
-    def hull(self, other: Interval) -> Interval:
+    def hull(self, other: StepInterval) -> StepInterval:
         """The least interval with both in it."""
-        return Interval(min(self.low, other.low), max(self.high, other.high))
+        return StepInterval(min(self.low, other.low), max(self.high, other.high))
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ Give integers from 0 to 4294967295.
         return int(value) if self.exponent == 0 else float(value)
 
     @cached_property
-    def interval(self) -> Interval:
+    def interval(self) -> StepInterval:
         """The range, in steps."""
         step = Fraction(2) ** self.exponent
-        return Interval(round(Fraction(self.low) / step), round(Fraction(self.high) / step))
+        return StepInterval(round(Fraction(self.low) / step), round(Fraction(self.high) / step))
 
     @cached_property
     def width(self) -> int:
@@ -127,11 +127,11 @@ Give integers from 0 to 4294967295.
         return slots
 
     @property
-    def room(self) -> Interval:
+    def room(self) -> StepInterval:
         """All that a slot can hold."""
-        return Interval(1 - 2 ** (self.width - 1), 2 ** (self.width - 1) - 1)
+        return StepInterval(1 - 2 ** (self.width - 1), 2 ** (self.width - 1) - 1)
 
-    def check_fits(self, asked: str, interval: Interval) -> None:
+    def check_fits(self, asked: str, interval: StepInterval) -> None:
         """Refuse what could leave its slot."""
         room = self.room.high
         if interval.most > room:
