@@ -29,7 +29,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.crypto.paillier.encrypted_array import EncryptedArray, encrypt
-from discreet.crypto.paillier.packing import StepInterval, Packing
+from discreet.crypto.paillier.packing import Packing, StepInterval
 from discreet.crypto.paillier.public_key import PublicKey
 from discreet.noise.gaussian import rounded_gaussian
 from discreet.noise.system_bits import system_bits

@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
 from discreet.crypto.messages import framed, unframed
 from discreet.crypto.paillier.encrypted_array import EncryptedArray, encrypt
-from discreet.crypto.paillier.packing import StepInterval, Packing
+from discreet.crypto.paillier.packing import Packing, StepInterval
 from tests.crypto.paillier.small_keys import small_key
 
 KEY = small_key()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.paillier.encrypted_array import encrypt
-from discreet.crypto.paillier.packing import StepInterval, Packing
+from discreet.crypto.paillier.packing import Packing, StepInterval
 from tests.crypto.paillier.small_keys import small_key
 
 

@@ -17,7 +17,7 @@ from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.messages import framed, split
 from discreet.crypto.paillier.big_integers import Big, big, gmp
 from discreet.crypto.paillier.linear import weighted_products
-from discreet.crypto.paillier.packing import StepInterval, Packing
+from discreet.crypto.paillier.packing import Packing, StepInterval
 from discreet.crypto.paillier.public_key import Encryptor, PublicKey
 from discreet.noise.system_bits import system_bits
 
