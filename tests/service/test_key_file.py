@@ -13,9 +13,13 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import is_covered
 from discreet.crypto.identity import Identity
+from discreet.crypto.messages import framed, unframed
+from discreet.crypto.paillier.covered import covered
+from discreet.crypto.paillier.private_key import PrivateKey
+from discreet.ledger.own_file import create_own
 from discreet.noise.system_bits import system_bits
 from discreet.service.cli.command import main
-from discreet.service.key_file import VARIABLE, read_identity, write_identity
+from discreet.service.key_file import VARIABLE, read_identity, read_secret_key, write_identity, write_secret_key
 
 ANN = Identity.drawn("ann", system_bits())
 WORDS = "correct horse battery"
@@ -104,3 +108,51 @@ def test_the_command_asks_twice(
     monkeypatch.setenv(VARIABLE, WORDS)
     assert main(["identity", "bob", "--out", "bob.key", "--card", "bob.card", "--passphrase"]) == 0
     assert is_covered(Path("bob.key").read_bytes())
+
+
+def test_keys_of_encrypted_numbers_are_kept_as_identities_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = PrivateKey.drawn(2048, "subgroup")
+    for name, words in (("open", None), ("covered", WORDS)):
+        path = tmp_path / name
+        write_secret_key(path, key, words)
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert read_secret_key(path, PrivateKey, words).public == key.public
+        with pytest.raises(ParameterError, match="Choose another place"):
+            write_secret_key(path, key, words)
+    prime = bytes(unframed(key.to_bytes())[2])
+    assert prime in (tmp_path / "open").read_bytes()
+    assert prime not in (tmp_path / "covered").read_bytes()
+    with pytest.raises(ParameterError, match="another passphrase, or was changed"):
+        read_secret_key(tmp_path / "covered", PrivateKey, WORDS + "!")
+    with pytest.raises(ParameterError, match="no terminal"):
+        read_secret_key(tmp_path / "covered", PrivateKey)
+    monkeypatch.setenv(VARIABLE, WORDS)
+    assert read_secret_key(tmp_path / "covered", PrivateKey).public == key.public
+    with pytest.raises(ParameterError, match="it has 4 letters"):
+        write_secret_key(tmp_path / "weak", key, "weak")
+    (tmp_path / "open").chmod(0o644)
+    with pytest.raises(ParameterError, match="others on this machine can read it"):
+        read_secret_key(tmp_path / "open", PrivateKey)
+
+
+def test_files_that_hold_no_key_of_that_version_are_refused(tmp_path: Path) -> None:
+    good = covered(b"secret", WORDS)
+    version, salt, nonce, sealed = unframed(good)
+    for place, (data, words) in enumerate(
+        (
+            (b"", "has 0 bytes"),
+            (b"hello", "none in the file"),
+            (good[:-1], "none in the file"),
+            (framed(b"discreet secret key 2", salt, nonce, sealed), "another version"),
+            (framed(version, salt, nonce, sealed[:-1] + bytes([sealed[-1] ^ 1])), "was changed"),
+            (framed(version, salt, b"", sealed), "was changed"),
+        )
+    ):
+        path = tmp_path / str(place)
+        create_own(path, data)
+        with pytest.raises(ParameterError, match=words):
+            read_secret_key(path, PrivateKey, WORDS)
+    path = tmp_path / "identity"
+    write_identity(path, ANN)
+    with pytest.raises(ParameterError, match="none in the file"):
+        read_secret_key(path, PrivateKey, WORDS)

@@ -3,9 +3,10 @@
 [federation]
 threshold = 3                   # how many parties must be left
 colluding = 0                   # how many may work together with the server
-scheme = "masks"                # how sums are opened: "masks" where it is missing, "odo" or "odo-vector"
-largest = 1000000               # the most units that a party has: needed under "odo" and its kin; short messages under "masks"
+scheme = "masks"                # how sums are opened: "masks" where it is missing, or another of trust.schemes
+largest = 1000000               # the most units that a party has: for short messages, and as a limit where liars are
 sizes = [7000, 5000, 9000]      # the fewest units that each party states to have; may be missing
+key = "..."                     # what was dealt to all parties, in hexadecimal digits, under "paillier"
 server = '''-----BEGIN CERTIFICATE----- ...'''
 parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]
 """
@@ -25,7 +26,7 @@ from discreet.schema.dates import Temporal
 from discreet.schema.schema import Boolean, Category, Column, Number
 from discreet.trust.federation import Federation
 
-KEYS = ("threshold", "colluding", "scheme", "largest", "sizes", "server", "parties")
+KEYS = ("threshold", "colluding", "scheme", "largest", "sizes", "key", "server", "parties")
 
 
 def read_federation(path: str | Path) -> Federation:
@@ -87,6 +88,7 @@ def _scheme(federation: Federation) -> list[str]:
         *([] if federation.scheme == "masks" else [f"scheme = {quoted(federation.scheme)}"]),
         *([] if federation.largest is None else [f"largest = {federation.largest}"]),
         *([f"sizes = {list(federation.sizes)}"] if federation.sizes else []),
+        *([f"key = {quoted(federation.key.hex())}"] if federation.key else []),
     ]
 
 
@@ -172,4 +174,11 @@ def _sizes(value: Any) -> tuple[int, ...]:
     return tuple(_whole(one) for one in value)
 
 
-OPTIONS: dict[str, Callable[[Any], Any]] = {"scheme": _text, "largest": _whole, "sizes": _sizes}
+def _bytes(value: Any) -> bytes:
+    try:
+        return bytes.fromhex(_text(value))
+    except ValueError as why:
+        raise TypeError("key") from why
+
+
+OPTIONS: dict[str, Callable[[Any], Any]] = {"scheme": _text, "largest": _whole, "sizes": _sizes, "key": _bytes}

@@ -6,10 +6,12 @@ import getpass
 import os
 import sys
 from pathlib import Path
+from typing import Protocol, Self, TypeVar
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import from_pem, is_covered, to_pem
 from discreet.crypto.identity import Identity
+from discreet.crypto.paillier.covered import covered, is_covered_secret, uncovered
 from discreet.ledger.own_file import create_own, read_own
 
 VARIABLE = "DISCREET_PASSPHRASE"
@@ -17,14 +19,22 @@ SHORTEST = 12  # letters of a passphrase
 LONGEST = 2**16  # bytes of a file
 
 
+class SecretKey(Protocol):
+    """A key that says itself how it is written: `PrivateKey` and `KeyShare` of Paillier's encryption."""
+
+    def to_bytes(self) -> bytes: ...
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self: ...
+
+
+Key = TypeVar("Key", bound=SecretKey)
+
+
 def write_identity(path: str | Path, drawn: Identity, passphrase: str | None = None) -> None:
     """Write a secret key to a new file that its owner alone can read, under the passphrase where one is given."""
-    if passphrase is not None and len(passphrase) < SHORTEST:
-        raise ParameterError("passphrase", f"it has {len(passphrase)} letters", f"Take {SHORTEST} or more.")
-    try:
-        create_own(path, to_pem(drawn, None if passphrase is None else passphrase.encode()))
-    except OSError as why:
-        raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place for the key.") from why
+    _check_passphrase(passphrase)
+    _create(path, to_pem(drawn, None if passphrase is None else passphrase.encode()))
 
 
 def read_identity(path: str | Path, passphrase: str | None = None) -> Identity:
@@ -43,6 +53,35 @@ def read_identity(path: str | Path, passphrase: str | None = None) -> Identity:
     if is_covered(data) and passphrase is None:
         passphrase = _known_or_asked(f"Passphrase of {path}: ")
     return from_pem(data, None if passphrase is None else passphrase.encode())
+
+
+def write_secret_key(path: str | Path, key: SecretKey, passphrase: str | None = None) -> None:
+    """Write a key of encrypted numbers, or a share of one, as an identity is written."""
+    _check_passphrase(passphrase)
+    _create(path, covered(key.to_bytes(), passphrase))
+
+
+def read_secret_key(path: str | Path, kind: type[Key], passphrase: str | None = None) -> Key:
+    """The key of this kind in a file that nobody else can read; its passphrase is found as an identity's is."""
+    try:
+        data = read_own(path, f"read {path}", 1, LONGEST)
+    except OSError as why:
+        raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
+    if is_covered_secret(data) and passphrase is None:
+        passphrase = _known_or_asked(f"Passphrase of {path}: ")
+    return kind.from_bytes(uncovered(data, passphrase))
+
+
+def _check_passphrase(passphrase: str | None) -> None:
+    if passphrase is not None and len(passphrase) < SHORTEST:
+        raise ParameterError("passphrase", f"it has {len(passphrase)} letters", f"Take {SHORTEST} or more.")
+
+
+def _create(path: str | Path, data: bytes) -> None:
+    try:
+        create_own(path, data)
+    except OSError as why:
+        raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place for the key.") from why
 
 
 def new_passphrase() -> str:

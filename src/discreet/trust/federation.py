@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -46,8 +46,8 @@ class Federation:
         Public. How many parties may work together with the server without breaking the promise; at most
         2 threshold - parties - 1 under masks.
     scheme : str
-        Public. How sums are opened: "masks"; or, where some parties may lie, "odo" for counts and "odo-vector" for any
-        bounded sum (see `trust.schemes`).
+        Public. How sums are opened: "masks"; where some parties may lie, "odo" for counts and "odo-vector" for any
+        bounded sum; or "paillier", where sums are encrypted and those who stay decrypt the total (see `trust.schemes`).
     largest : int
         Public. The most units that a party has: what it counts farther is moved to that. Under "odo" it costs a share
         for each of its bits, and is 2**20 - 1 where not given; 1 where each party is a single person. Under "masks"
@@ -55,6 +55,8 @@ class Federation:
     sizes : tuple of int
         Public. The fewest units that each party states to have, in the order of the parties, or nothing. Stated by
         their owners and counted in no table; see `Policy`.
+    key : bytes
+        Public. What was dealt to all parties, under "paillier" alone: `ThresholdKey.to_bytes`.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Federation:
     scheme: str = "masks"
     largest: int | None = None
     sizes: tuple[int, ...] = ()
+    key: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(self.parties))
@@ -120,10 +123,10 @@ class Federation:
         """How many honest parties are surely in every sum."""
         return self.protocol.honest(self._quorum)
 
-    @property
+    @cached_property
     def protocol(self) -> SumScheme:
         """How sums are opened."""
-        return scheme_named(self.scheme)
+        return scheme_named(self.scheme).keyed(self.key, self.names, self.threshold)
 
     @property
     def _quorum(self) -> Quorum:
@@ -146,6 +149,7 @@ class Federation:
             "unit": asdict(self.unit),
             "neighbors": self.neighbors.value,
             **self._added,
+            **({"key": sha256(self.key).hexdigest()} if self.key else {}),
         }
         return sha256(json.dumps(document, sort_keys=True).encode()).digest()
 

@@ -37,6 +37,7 @@ from discreet.trust.network.connections import Connections
 from discreet.trust.party import Party
 from discreet.trust.permit import KEPT
 from discreet.trust.round import InProcess, PartyChannel, Round
+from discreet.trust.schemes.sum_scheme import scheme_named
 
 Release = TypeVar("Release")
 
@@ -249,11 +250,12 @@ class SecureSum(Held):
         >>> bool(abs(found.value - 3) < 0.5)
         True
         """
-        server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *records))
-        cards = tuple(PartyCertificate.of(one) for one in identities)
+        server, *drawn = (Identity.drawn(name, system_bits()) for name in ("server", *records))
+        dealt = scheme_named(scheme).setup(drawn, threshold, system_bits())
+        cards = tuple(PartyCertificate.of(one) for one in drawn)
         agreed = (cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors)
-        federation = Federation(*agreed, colluding, scheme, largest)
-        tables = zip(identities, records.values(), strict=True)
+        federation = Federation(*agreed, colluding, scheme, largest, dealt.key)
+        tables = zip(dealt.identities, records.values(), strict=True)
         parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
         return cls(federation, server, parties)
 

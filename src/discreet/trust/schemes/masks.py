@@ -25,13 +25,13 @@ from discreet.crypto.masked_sum.mask_terms import SECOND, WIDEST, MaskTerms
 from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.share_of import is_shared
-from discreet.trust.schemes.sum_scheme import Quorum
+from discreet.trust.schemes.sum_scheme import Keyless, Quorum
 
 FEWEST = 20  # one of so many parties colludes, at least, where each masks with a few
 
 
 @dataclass(frozen=True)
-class Masks:
+class Masks(Keyless):
     """Double masking (`crypto/masked_sum/masked_sum.py` states the protocol and what it protects).
 
     Examples

@@ -21,13 +21,13 @@ from discreet.crypto.odo.odo_terms import MOST_COINS, PROTOCOL, OdoTerms, check_
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.binomial import BinomialShare
 from discreet.mechanisms.additive.share_of import is_shared, share_of
-from discreet.trust.schemes.sum_scheme import Quorum
+from discreet.trust.schemes.sum_scheme import Keyless, Quorum
 
 MOST = 2**32 - 1  # of a party's counts
 
 
 @dataclass(frozen=True)
-class Odo:
+class Odo(Keyless):
     """Our Data, Ourselves (`crypto/odo/odo.py` states the protocol and what it protects).
 
     Examples

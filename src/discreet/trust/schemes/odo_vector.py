@@ -27,7 +27,7 @@ from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.gaussian import GaussianShare
 from discreet.mechanisms.additive.laplace import LaplaceShare
 from discreet.mechanisms.additive.share_of import is_shared, share_of
-from discreet.trust.schemes.sum_scheme import Quorum
+from discreet.trust.schemes.sum_scheme import Keyless, Quorum
 
 NEVER = 2.0**-90  # the chance that any number of any party's noise in a round is out of range, and moved into it
 GROWTH = 2.0**-7  # of the noise's scale, for the grid being coarse: each bit less saves a share of a bit
@@ -100,7 +100,7 @@ def coarsest(share: Any, grid: Grid, bound: Bound, neighbors: Neighbors, size: i
 
 
 @dataclass(frozen=True)
-class OdoVector:
+class OdoVector(Keyless):
     """Verified shares of sums with their noise (`crypto/odo/odo.md`, part 9, says what it protects).
 
     Each party adds its own share of exact noise to its own sum, deals out both together, bit by bit, and proves that

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
@@ -36,6 +37,22 @@ class Quorum:
     colluding: int = 0
 
 
+@dataclass(frozen=True)
+class Setup:
+    """What parties need before their first round: their identities and, under schemes with a key, shares of it.
+
+    Parameters
+    ----------
+    identities : tuple of Identity
+        One for each party.
+    key : bytes
+        Public. For the federation; empty under schemes without one.
+    """
+
+    identities: tuple[Identity, ...]
+    key: bytes = field(default=b"", repr=False)
+
+
 class SumScheme(Protocol):
     """A frozen description of a protocol in which several parties open one noisy sum, and nothing else."""
 
@@ -48,6 +65,12 @@ class SumScheme(Protocol):
 
     coins: ClassVar[bool]
     """Whether its noise is made of coins that all parties toss together."""
+
+    def keyed(self, key: bytes, names: Sequence[str], threshold: int) -> SumScheme:
+        """The scheme with the public key that was dealt to these parties; refused where it has none, or needs one."""
+
+    def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
+        """What a dealer would hand out, for a rehearsal in one process."""
 
     def check(self, quorum: Quorum) -> None:
         """Refuse numbers of parties for which it keeps no promise, with the most that it does."""
@@ -70,7 +93,7 @@ class SumScheme(Protocol):
         """Refuse sums that it cannot add up, with the scheme that would do."""
 
     def terms(self, terms: Terms, share: Share, largest: Any, empty: Answer) -> Terms:
-        """The terms of a round with this noise on this empty, prepared sum, in which no party has more units than this."""
+        """The terms of a round with this noise on this empty sum, in which no party has more units than this."""
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: Any) -> Steps:
         """What a party puts in, of its own exact sum: with its share of the noise, where the protocol adds none."""
@@ -80,6 +103,22 @@ class SumScheme(Protocol):
 
     def relay(self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds) -> Relay:
         """The end of whoever asks."""
+
+
+class Keyless:
+    """A scheme that deals out no key: parties need their identities alone."""
+
+    name: ClassVar[str]
+
+    def keyed(self, key: bytes, names: Sequence[str], threshold: int) -> Self:
+        """The scheme itself; a key is refused."""
+        if key:
+            raise ParameterError("federation", f"the scheme {self.name!r} has no key", "Leave it out.")
+        return self
+
+    def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
+        """The identities."""
+        return Setup(tuple(identities))
 
 
 @cache

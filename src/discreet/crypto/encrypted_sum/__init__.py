@@ -1,0 +1,1 @@
+"""Sums of encrypted vectors, which enough of the parties open together."""
