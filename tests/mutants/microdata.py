@@ -109,6 +109,24 @@ MUTANTS = [
         ("* stddev * cells, MOST_NOISE)", "* stddev * cells, 2.0**60)"),
         tests=f"{ROOM}/test_synthesize.py",
     ),
-    *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", ""), tests=f"{ROOM}/test_synthesize.py"),
+    *of(
+        "microdata/synthetic/tree_method",
+        ("for table in tables]) - self._first(pairs)", "for table in tables])"),
+        tests=f"{ROOM}/test_synthesize.py",
+    ),
+    *of(
+        "microdata/synthetic/tree_method",
+        ("(added <= 2 * NOISY * tree.total) &", "(added <= 2.0**60) &"),
+        ("and max(map(len, cliques)) <= WIDEST", ""),
+        ("if not self.chooses:", "if False:"),
+        ("share if self.layout.pure else", "2 * share if self.layout.pure else"),
+        ('JunctionModel if "potentials" in notes else TreeModel', "TreeModel"),
+    ),
+    *of(
+        "microdata/synthetic/tree_model",
+        ("tables[parent] @ (own / self.margins[parent][:, None])", "tables[parent] @ own"),
+        ("(1 - degree) * np.log", "(2 - degree) * np.log"),
+        ("share = self.two**2 / (self.two**2 + stddev**2)", "share = 0.5"),
+    ),
     *of("mechanisms/microdata/changed_rows", ("values.take(permutation(bits, len(values)), axis=0)", "values")),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.microdata.synthetic.junction_model import JunctionModel, NoisyCounts
 from discreet.microdata.synthetic.synthesis import total_of
 from discreet.microdata.synthetic.tree_model import (
     MOST_NOISE,
@@ -66,6 +67,36 @@ def test_records_are_counted_out_of_a_tree_of_three_columns() -> None:
     np.add.at(found, (rows[:, 0], rows[:, 1]), 1)
     assert np.abs(found - ab).max() <= 2
     assert np.abs(np.bincount(rows[:, 2], minlength=2) - bc.sum(axis=0)).max() <= 3
+
+
+def chain() -> TreeModel:
+    ab, bc = np.array([[300.0, 100, 0], [100, 500, 0], [0, 0, 0]]), np.array([[390.0, 10, 0], [60, 540, 0], [0, 0, 0]])
+    ones = ab.sum(axis=1), ab.sum(axis=0), bc.sum(axis=0)
+    return TreeModel(codes(3, 3, 3), ones, {(0, 1): ab, (1, 2): bc}, 0.1, 0.1, 1000.0)
+
+
+def test_the_table_of_any_pair_follows_from_the_edges_between() -> None:
+    ab, ac, bc = chain().pair_tables
+    joint = ab[:, :, None] * bc / np.maximum(bc.sum(axis=1, keepdims=True), 1e-12)
+    np.testing.assert_allclose(ac, joint.sum(axis=1), atol=1e-3)
+    apart = TreeModel(codes(2, 2), (np.array([30.0, 70.0]), np.array([60.0, 40.0])), {}, 0.1, 1.0, 100.0)
+    np.testing.assert_allclose(apart.pair_tables[0], np.outer(*apart.margins) / 100)
+
+
+def test_its_factors_make_the_same_distribution() -> None:
+    model = chain()
+    noisy = [NoisyCounts(axes, np.zeros([3] * len(axes)), 1.0) for axes in model.potentials]
+    found = JunctionModel.start(model.codes, noisy, model.total, model.kept, None, model.potentials)
+    assert model.kept == (2, 2, 2)  # missing values were not seen
+    for edge, table in model.tables.items():
+        np.testing.assert_allclose(found.table(edge), table, atol=0.1)
+
+
+def test_counts_of_the_same_pairs_are_weighted_by_the_inverse_of_their_variance() -> None:
+    model = TreeModel(codes(2, 2), (np.ones(2), np.ones(2)), {(0, 1): np.full((2, 2), 10.0)}, 1.0, 3.0, 4.0)
+    again = model.counted_again({(0, 1): np.full((2, 2), 20.0)}, 4.0)
+    np.testing.assert_allclose(again.pairs[0, 1], (10 / 9 + 20 / 16) / (1 / 9 + 1 / 16))
+    np.testing.assert_allclose(again.two, (1 / 9 + 1 / 16) ** -0.5)
 
 
 def test_the_nearest_point_of_the_simplex_is_found() -> None:

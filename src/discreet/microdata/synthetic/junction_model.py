@@ -79,9 +79,10 @@ class JunctionModel(SynthesisModel):
         total: float,
         kept: Sequence[int],
         size: float | None = None,
+        potentials: Mapping[AxisPlaces, Array] | None = None,
     ) -> JunctionModel:
-        """One that is not fitted yet."""
-        return cls(codes, tuple(noisy), total, tuple(kept), {}, size)
+        """One that is not fitted yet; where potentials are given, fitting starts with these."""
+        return cls(codes, tuple(noisy), total, tuple(kept), potentials or {}, size)
 
     def with_table(self, more: NoisyCounts) -> JunctionModel:
         """With one more table, which is not fitted yet."""

@@ -167,7 +167,7 @@ def synthesize(
         confidence=confidence,
         schema=schema,
         records=np.asarray(kept["records"]),
-        model=plan.model.of_notes(codes, kept["model"]),
+        model=plan.kept(codes, kept["model"]),
         compared=ComparedTables.of_notes(codes, kept["compared"]) if compared else None,
         laplace=plan.layout.pure and of.data.reports == 1,
     )

@@ -18,6 +18,7 @@ from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
+FEW = 1e-3  # records that are added to a cell before its logarithm is taken
 CLEAR = 3.0  # deviations that tell missing values from none
 MOST_NOISE = 2.0**36  # that is taken off a distance: where there is more, choices are made by chance anyway
 
@@ -130,7 +131,7 @@ class TreeModel(SynthesisModel):
         return self.noisy.agreeing(self.total)
 
     @cached_property
-    def _kept(self) -> tuple[int, ...]:
+    def kept(self) -> tuple[int, ...]:
         """How many cells of each column take part: all but those of missing values that noise alone may show."""
         both = zip(self.unbiased.ones, self.noisy.deviations, strict=True)
         return tuple(len(own) - bool(np.isneginf(pruned(own, deviation)[-1])) for own, deviation in both)
@@ -138,8 +139,8 @@ class TreeModel(SynthesisModel):
     @cached_property
     def _nearest(self) -> TreeTables:
         """Of the cells that have records, the nearest tables that agree and have no negative count."""
-        ones = tuple(own[:size] for own, size in zip(self.ones, self._kept, strict=True))
-        pairs = {(a, b): table[: self._kept[a], : self._kept[b]] for (a, b), table in self.pairs.items()}
+        ones = tuple(own[:size] for own, size in zip(self.ones, self.kept, strict=True))
+        pairs = {(a, b): table[: self.kept[a], : self.kept[b]] for (a, b), table in self.pairs.items()}
         return TreeTables(ones, pairs, self.one, self.two).nearest(self.total)
 
     @cached_property
@@ -155,6 +156,38 @@ class TreeModel(SynthesisModel):
             (a, b): scaled(_padded(table, self.pairs[a, b].shape), [self.margins[a], self.margins[b]])
             for (a, b), table in self._nearest.pairs.items()
         }
+
+    @cached_property
+    def pair_tables(self) -> list[Array]:
+        """How many records are in each cell of each pair of columns, in the order of `itertools.combinations`."""
+        found = []
+        for first, margin in enumerate(self.margins):
+            tables = {first: np.diag(margin)}
+            for column, parent in self.walk(first)[1:]:
+                own = self._oriented(parent, column)
+                tables[column] = tables[parent] @ (own / self.margins[parent][:, None])
+            for other, its in list(enumerate(self.margins))[first + 1 :]:
+                found.append(tables.get(other, np.outer(margin, its) / self.total))
+        return found
+
+    @cached_property
+    def potentials(self) -> dict[AxisPlaces, Array]:
+        """The logarithms of factors that make this distribution, of the cells that have records."""
+        degrees = np.bincount(np.array(list(self.pairs)).ravel().astype(np.intp), minlength=len(self.margins))
+        both = zip(self.margins, degrees, self.kept, strict=True)
+        ones = [(1 - degree) * np.log(margin[:size] + FEW) for margin, degree, size in both]
+        pairs = {(a, b): np.log(table[: self.kept[a], : self.kept[b]] + FEW) for (a, b), table in self.tables.items()}
+        return {**{(place,): own for place, own in enumerate(ones)}, **pairs}
+
+    def counted_again(self, pairs: Mapping[Edge, Array], stddev: float) -> TreeModel:
+        """With other counts of the same pairs, weighted by the inverse of their variance."""
+        share = self.two**2 / (self.two**2 + stddev**2)
+        means = {edge: (1 - share) * own + share * pairs[edge] for edge, own in self.pairs.items()}
+        return dataclasses.replace(self, pairs=means, two=stddev * math.sqrt(share))
+
+    def _oriented(self, first: int, second: int) -> Array:
+        """The table of an edge, whichever of its columns comes first."""
+        return self.tables[first, second] if (first, second) in self.pairs else self.tables[second, first].T
 
     def measured(self, axes: AxisPlaces) -> AxisPlaces | None:
         edge = next((edge for edge in self.pairs if set(axes) <= set(edge)), None)
@@ -224,7 +257,7 @@ class TreeModel(SynthesisModel):
                 found[:, column] = dealt_out(self.margins[column][None, :], np.zeros(rows, np.int64), generator)
             else:
                 near = [other for other, _ in self.walk(parent) if other in done - {parent}]
-                table = self.tables[parent, column] if (parent, column) in self.pairs else self.tables[column, parent].T
+                table = self._oriented(parent, column)
                 codes = alike(found, self.codes.sizes, [parent, *near])
                 found[:, column] = dealt_out(table, found[:, parent], generator, codes)
             done.add(column)
