@@ -12,8 +12,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError, SchemaError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.microdata.published_table import PublishedTable
-from discreet.microdata.synthetic.junction_model import JunctionModel
 from discreet.microdata.synthetic.synthesize import synthesize
+from discreet.microdata.synthetic.widened_tree import WidenedTree
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.dates import Date
 from discreet.schema.schema import Category, Number, Schema, Text
@@ -169,9 +169,8 @@ def test_a_constraint_names_pairs_that_are_counted_first() -> None:
     for seed in range(8):  # without the constraint either of two pairs would be the other one, by chance
         data = PrivateData.of(columns, schema, Budget(1.0, 1e-6), bits=DeterministicBits(seed))
         table = synthesize(data, constraints=["u == 'a' or w == 'b'"], epsilon=1.0, delta=1e-6)
-        assert isinstance(table.model, JunctionModel)
-        pairs = [own.axes for own in table.model.noisy if len(own.axes) == 2]
-        assert {(0, 2), (1, 2)} == set(pairs[:2])
+        assert isinstance(table.model, WidenedTree)
+        assert {(0, 2), (1, 2)} == set(table.model.tree.pairs)
 
 
 @pytest.mark.parametrize("method", ["tree", "adaptive"])

@@ -10,12 +10,12 @@ import pytest
 
 from discreet.accounting.accountant import epsilon as epsilon_of
 from discreet.core.budget import Budget
-from discreet.microdata.synthetic.junction_model import JunctionModel
 from discreet.microdata.synthetic.synthesis import TableLayout
 from discreet.microdata.synthetic.synthesize import synthesize
 from discreet.microdata.synthetic.synthetic_table import SyntheticTable
 from discreet.microdata.synthetic.tree_method import WIDEST, TreeMethod
 from discreet.microdata.synthetic.tree_model import TreeModel
+from discreet.microdata.synthetic.widened_tree import WidenedTree
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.joint_plan import JointPlan
 from discreet.schema.schema import Category, Schema
@@ -45,7 +45,7 @@ def together(table: SyntheticTable, one: str, other: str) -> float:
 def test_pairs_beyond_the_tree_are_counted_where_noise_lets_them() -> None:
     """Of three columns a tree has two pairs: what it says of the third is that it follows from these."""
     exact, table = rows_of(3), made(5.0)
-    assert isinstance(table.model, JunctionModel)
+    assert isinstance(table.model, WidenedTree)
     for one, other in combinations(exact, 2):
         truth = np.mean(np.array(exact[one]) == np.array(exact[other]))
         assert together(table, one, other) == pytest.approx(truth, abs=0.02)  # .76; by a tree, one pair is .64
@@ -53,13 +53,12 @@ def test_pairs_beyond_the_tree_are_counted_where_noise_lets_them() -> None:
     assert isinstance(made(0.02).model, TreeModel)
 
 
-def test_cliques_have_few_columns_and_edges_come_first() -> None:
+def test_cliques_have_few_columns() -> None:
     model = made(50.0, columns=9).model
-    assert isinstance(model, JunctionModel)
-    pairs = [own.axes for own in model.noisy if len(own.axes) == 2]
-    assert max(map(len, model.tree.cliques)) == WIDEST
-    assert len(set(pairs)) > 8
-    assert pairs[:8] == pairs[8:16]  # the edges were counted again
+    assert isinstance(model, WidenedTree)
+    assert len(model.tree.pairs) == 8
+    assert len(model.more) > 3
+    assert max(map(len, model.cliques.cliques)) == WIDEST
 
 
 def test_shares_of_the_price_add_up_and_nothing_is_chosen_where_nobody_holds_all_records() -> None:

@@ -79,10 +79,9 @@ class JunctionModel(SynthesisModel):
         total: float,
         kept: Sequence[int],
         size: float | None = None,
-        potentials: Mapping[AxisPlaces, Array] | None = None,
     ) -> JunctionModel:
-        """One that is not fitted yet; where potentials are given, fitting starts with these."""
-        return cls(codes, tuple(noisy), total, tuple(kept), potentials or {}, size)
+        """One that is not fitted yet."""
+        return cls(codes, tuple(noisy), total, tuple(kept), {}, size)
 
     def with_table(self, more: NoisyCounts) -> JunctionModel:
         """With one more table, which is not fitted yet."""
@@ -100,8 +99,7 @@ class JunctionModel(SynthesisModel):
     @cached_property
     def homes(self) -> dict[AxisPlaces, int]:
         """The clique that each set is part of."""
-        found = {axes: self.tree.home(axes) for axes in self.sets}
-        return {axes: place for axes, place in found.items() if place is not None}
+        return self.tree.homes(self.sets)
 
     @cached_property
     def tables(self) -> list[Array]:

@@ -14,9 +14,10 @@ from discreet.core.grid import Array
 from discreet.mechanisms.selection.exponential import TopK
 from discreet.mechanisms.selection.spanning_tree import SpanningTree
 from discreet.microdata.synthetic.clique_tree import triangulated
-from discreet.microdata.synthetic.junction_model import JunctionModel, NoisyCounts
+from discreet.microdata.synthetic.nearest_tables import Edge
 from discreet.microdata.synthetic.synthesis import TITLE, SynthesisMethod, SynthesisModel, TableAsker, TableLayout
 from discreet.microdata.synthetic.tree_model import Independence, TreeModel, noise_in
+from discreet.microdata.synthetic.widened_tree import WidenedTree
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 from discreet.questions.tables.domain import MOST_CELLS
 
@@ -28,7 +29,6 @@ FURTHER = 2  # further pairs that are chosen, for each column but two
 WIDEST = 4  # columns of a clique of pairs, at most
 LIMIT = 2**16  # cells of all cliques
 NOISY = 0.1  # the distance that noise may add to a further pair
-STEPS = 40  # of fitting
 FIRST, NEVER = 2.0**30, 2.0**38  # added to the score of a pair that a public constraint names, or taken off
 
 
@@ -92,9 +92,9 @@ class TreeMethod(SynthesisMethod):
         return share if self.layout.pure else math.sqrt(8 * share * rounds)
 
     def kept(self, codes: TableCodes, notes: Mapping[str, Any]) -> SynthesisModel:
-        return (JunctionModel if "potentials" in notes else TreeModel).of_notes(codes, notes)
+        return (WidenedTree if "more" in notes else TreeModel).of_notes(codes, notes)
 
-    def made(self, asker: TableAsker, mechanisms: Sequence[Any]) -> TreeModel | JunctionModel:
+    def made(self, asker: TableAsker, mechanisms: Sequence[Any]) -> TreeModel | WidenedTree:
         singles: list[AxisPlaces] = [(place,) for place in range(len(self.layout.columns))]
         ones, one = asker.counts(singles, mechanisms[0]), asker.stddev(singles, mechanisms[0])
         total, size = asker.total(ones), asker.of.data.public_size
@@ -123,21 +123,14 @@ class TreeMethod(SynthesisMethod):
         """What is added to the scores of those that public constraints name."""
         return FIRST * np.array([pair in self.layout.together for pair in pairs])
 
-    def _widened(self, asker: TableAsker, tree: TreeModel, chooser: Any, noise: Any) -> TreeModel | JunctionModel:
+    def _widened(self, asker: TableAsker, tree: TreeModel, chooser: Any, noise: Any) -> TreeModel | WidenedTree:
         """The tree with its pairs counted again, and with further pairs, where they are worth it."""
-        edges = list(tree.pairs)
-        more = self._more(asker, tree, chooser, noise)
+        edges, more = list(tree.pairs), self._more(asker, tree, chooser, noise)
         tables, stddev = asker.counts([*edges, *more], noise), asker.stddev([*edges, *more], noise)
-        counted = dict(zip(edges, tables, strict=False))
-        if not more:
-            return tree.counted_again(counted, stddev)
-        noisy = [NoisyCounts((place,), own, tree.one) for place, own in enumerate(tree.ones)]
-        noisy += [NoisyCounts(pair, own, tree.two) for pair, own in tree.pairs.items()]
-        noisy += [NoisyCounts(pair, own, stddev) for pair, own in zip([*edges, *more], tables, strict=True)]
-        model = JunctionModel.start(asker.codes, noisy, tree.total, tree.kept, tree.size, tree.potentials)
-        return model.fitted(STEPS)
+        tree = tree.counted_again(dict(zip(edges, tables, strict=False)), stddev)
+        return WidenedTree(tree, dict(zip(more, tables[len(edges) :], strict=True)), stddev) if more else tree
 
-    def _more(self, asker: TableAsker, tree: TreeModel, chooser: Any, noise: Any) -> list[AxisPlaces]:
+    def _more(self, asker: TableAsker, tree: TreeModel, chooser: Any, noise: Any) -> list[Edge]:
         """Pairs that the tree fits worst, of those that are not its edges and whose tables are worth their noise."""
         pairs, sizes, edges = self.layout.pairs, tree.kept, list[AxisPlaces](tree.pairs)
         stddev = asker.stddev(pairs[: len(edges) + self.further], noise)
@@ -146,11 +139,12 @@ class TreeMethod(SynthesisMethod):
         if not worth.any():
             return []
         penalties = added - self._first(pairs) + np.where(worth, 0.0, NEVER)
-        found = asker.farthest(pairs, tree.pair_tables, chooser, penalties, np.ones(len(pairs)))
-        more: list[AxisPlaces] = []
+        found = asker.farthest(pairs, [*tree.pair_tables.values()], chooser, penalties, np.ones(len(pairs)))
+        more: list[Edge] = []
         for place in found:
             cliques = triangulated(sizes, [*edges, *more, pairs[place]])
             small = sum(math.prod(sizes[axis] for axis in clique) for clique in cliques) <= LIMIT
             if worth[place] and small and max(map(len, cliques)) <= WIDEST:
-                more.append(pairs[place])
+                first, second = pairs[place]
+                more.append((first, second))
         return more

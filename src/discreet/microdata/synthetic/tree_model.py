@@ -18,7 +18,6 @@ from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
-FEW = 1e-3  # records that are added to a cell before its logarithm is taken
 CLEAR = 3.0  # deviations that tell missing values from none
 MOST_NOISE = 2.0**36  # that is taken off a distance: where there is more, choices are made by chance anyway
 
@@ -158,26 +157,18 @@ class TreeModel(SynthesisModel):
         }
 
     @cached_property
-    def pair_tables(self) -> list[Array]:
+    def pair_tables(self) -> dict[AxisPlaces, Array]:
         """How many records are in each cell of each pair of columns, in the order of `itertools.combinations`."""
-        found = []
+        found: dict[AxisPlaces, Array] = {}
         for first, margin in enumerate(self.margins):
             tables = {first: np.diag(margin)}
-            for column, parent in self.walk(first)[1:]:
-                own = self._oriented(parent, column)
-                tables[column] = tables[parent] @ (own / self.margins[parent][:, None])
-            for other, its in list(enumerate(self.margins))[first + 1 :]:
-                found.append(tables.get(other, np.outer(margin, its) / self.total))
+            for column, parent in self.walk(first):
+                if parent is not None:
+                    own = self._oriented(parent, column) / self.margins[parent][:, None]
+                    tables[column] = tables[parent] @ own
+            for other in range(first + 1, len(self.margins)):
+                found[first, other] = tables.get(other, np.outer(margin, self.margins[other]) / self.total)
         return found
-
-    @cached_property
-    def potentials(self) -> dict[AxisPlaces, Array]:
-        """The logarithms of factors that make this distribution, of the cells that have records."""
-        degrees = np.bincount(np.array(list(self.pairs)).ravel().astype(np.intp), minlength=len(self.margins))
-        both = zip(self.margins, degrees, self.kept, strict=True)
-        ones = [(1 - degree) * np.log(margin[:size] + FEW) for margin, degree, size in both]
-        pairs = {(a, b): np.log(table[: self.kept[a], : self.kept[b]] + FEW) for (a, b), table in self.tables.items()}
-        return {**{(place,): own for place, own in enumerate(ones)}, **pairs}
 
     def counted_again(self, pairs: Mapping[Edge, Array], stddev: float) -> TreeModel:
         """With other counts of the same pairs, weighted by the inverse of their variance."""
