@@ -20,7 +20,7 @@ TINY = 1e-300
 def triangulated(sizes: Sequence[int], sets: Iterable[AxisPlaces]) -> tuple[AxisPlaces, ...]:
     """Cliques that hold all these sets of columns and can be joined to a tree: columns are taken out one by one.
 
-    First those that add no connection between others, and of these, and else of all, the one whose table is smallest.
+    First those that add no connection between others; else the one whose table is smallest.
 
     Examples
     --------
@@ -42,9 +42,11 @@ def cells_with(sizes: Sequence[int], cliques: Iterable[AxisPlaces], more: AxisPl
 
 def _eliminated(sizes: Sequence[int], near: list[int]) -> list[int]:
     """The cliques, as bits; what is near each column is used up."""
-    left, found = set(range(len(sizes))), list[int]()
+    left, found = list(range(len(sizes))), list[int]()
     while left:
-        best = min(left, key=lambda axis: (_joins(near, near[axis]), sizes[axis] * _cells(sizes, near[axis]), axis))
+        best = next((axis for axis in left if not _joins(near, near[axis])), -1)
+        if best < 0:
+            best = min(left, key=lambda axis: (sizes[axis] * _cells(sizes, near[axis]), axis))
         clique = near[best] | 1 << best
         for axis in _places(near[best]):
             near[axis] = (near[axis] | near[best]) & ~(1 << axis) & ~(1 << best)

@@ -61,7 +61,7 @@ class TreeTables:
         for edge, table in self.pairs.items():
             for axis, column in enumerate(edge):
                 share = squares[column] / (table.shape[1 - axis] * self._variance(edge))
-                ones[column] = ones[column] + share * _centred(table.sum(axis=1 - axis))
+                ones[column] = ones[column] + share * _centred(np.add.reduce(table, axis=1 - axis))
         margins = tuple(own + total / len(own) for own in ones)
         pairs = {(a, b): moved(table, margins[a], margins[b]) for (a, b), table in self.pairs.items()}
         return dataclasses.replace(self, ones=margins, pairs=pairs)
@@ -96,8 +96,8 @@ def moved(table: Array, first: Array, second: Array) -> Array:
     array([[5.5, 2.5],
            [1.5, 4.5]])
     """
-    table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
-    return np.asarray(table + ((second - table.sum(axis=0)) / table.shape[0])[None, :])
+    table = table + ((first - np.add.reduce(table, axis=1)) / table.shape[1])[:, None]
+    return np.asarray(table + ((second - np.add.reduce(table, axis=0)) / table.shape[0])[None, :])
 
 
 def _not_negative(counts: Array) -> Array:
@@ -105,4 +105,4 @@ def _not_negative(counts: Array) -> Array:
 
 
 def _centred(counts: Array) -> Array:
-    return np.asarray(counts - counts.mean())
+    return np.asarray(counts - np.add.reduce(counts) / len(counts))
