@@ -197,17 +197,15 @@ def wanted() -> Iterator[tuple[Peer, Array, list[int], float, int]]:
 def next_piece() -> int:
     """Have a peer make the next table; the exit code is 1 where none is left."""
     left = []
-    for peer, *asked in wanted():
-        kept = peer.kept(*asked)
+    for peer, rows, sizes, epsilon, seed in wanted():
+        kept = peer.kept(rows, sizes, epsilon, seed)
         if not (kept.exists() or kept.with_suffix(".failed").exists()):
-            left.append((peer, asked))
+            left.append((peer, rows, sizes, epsilon, seed))
     if not left:
         return 1
-    peer, asked = left[0]
-    peer.make(*asked)
-    print(
-        f"{peer.package} {peer.method}, epsilon {asked[2]:g}, seed {asked[3]}: done, {len(left) - 1} left", flush=True
-    )
+    peer, rows, sizes, epsilon, seed = left[0]
+    peer.make(rows, sizes, epsilon, seed)
+    print(f"{peer.package} {peer.method}, epsilon {epsilon:g}, seed {seed}: {len(left) - 1} left", flush=True)
     return 0
 
 

@@ -87,9 +87,9 @@ class WidenedTree(SynthesisModel):
     @cached_property
     def tables(self) -> list[Array]:
         """How many records are in each cell of each clique."""
-        nearest = self._nearest
-        aims: dict[AxisPlaces, Array] = {(place,): own for place, own in enumerate(nearest.ones)}
-        aims = {axes: self._positive(own) for axes, own in {**aims, **nearest.pairs}.items()}
+        aims: dict[AxisPlaces, Array] = {(place,): own for place, own in enumerate(self._nearest.ones)}
+        aims.update(self._nearest.pairs)
+        aims = {axes: self._positive(own) for axes, own in aims.items()}
         start = []
         for clique in self.cliques.cliques:
             table = np.array(self.total)
