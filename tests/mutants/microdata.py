@@ -126,7 +126,7 @@ MUTANTS = [
     *of(
         "microdata/synthetic/widened_tree",
         ("expected + max(share, 0.0) * off", "table"),
-        ("aims.update(self._nearest.pairs)", "pass"),
+        ("aims.update({(a, b): own for (a, b), own in self._nearest.pairs.items()})", "pass"),
         ("total=total_of(ones, self.tree.size)", "total=self.tree.total"),
         ("self._drawn(edge, self.stddev, generator)", "self._drawn(edge, 0.0, generator)"),
     ),

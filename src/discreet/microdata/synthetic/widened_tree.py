@@ -88,7 +88,7 @@ class WidenedTree(SynthesisModel):
     def tables(self) -> list[Array]:
         """How many records are in each cell of each clique."""
         aims: dict[AxisPlaces, Array] = {(place,): own for place, own in enumerate(self._nearest.ones)}
-        aims.update(self._nearest.pairs)
+        aims.update({(a, b): own for (a, b), own in self._nearest.pairs.items()})
         aims = {axes: self._positive(own) for axes, own in aims.items()}
         start = []
         for clique in self.cliques.cliques:
