@@ -1,8 +1,13 @@
 """Synthetic tables beside MST and AIM: how far they are off, how long they take, what a model learns from them.
 
 mbi and smartnoise-synth run in environments of their own (`peers/*_synthesis.txt`). `adult.csv.gz` lies in the folder
-DISCREET_DATA. SEEDS= says how often each is run, once by default: MST takes a minute. What a peer made is kept in
-`build/bench/peers`, under a digest of all that it was given, and not made again.
+DISCREET_DATA. SEEDS= says how often each is run, five times by default. MST takes a minute each time, so what a peer
+made is kept in `build/bench/peers`, under a digest of all that it was given, and not made again; that it failed, too.
+
+    python -m benchmarks.release_synthetic
+
+makes the next table of a peer that is not there yet, and says what is left; its exit code is 1 where nothing is. So
+peers may be run piece by piece, before the figures are taken (`python -m benchmarks.release synthetic`).
 
 Columns are cut into 16 public cells of equal width for everybody here, since peers know no others; the rows about cells
 of numbers take the values themselves. Networks are made up anew, from seeds that no setting was chosen on.
@@ -15,9 +20,11 @@ import gzip
 import hashlib
 import os
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -43,7 +50,8 @@ RANGES = {
     "hours-per-week": (1, 100),
 }
 BINS, DELTA = 16, 1e-9
-SEEDS = range(int(os.environ.get("SEEDS", "1")))
+SEEDS = range(int(os.environ.get("SEEDS", "5")))
+EPSILONS = (0.1, 1.0, 10.0)
 PATIENCE = 900  # seconds that a peer is given
 KEPT = Path("build/bench/peers")
 
@@ -113,30 +121,92 @@ def cells_of(table: SyntheticTable, sizes: list[int]) -> Array:
     return np.where(np.isnan(table.records), sizes, table.records).astype(int)
 
 
-def peer(package: str, method: str, rows: Array, sizes: list[int], epsilon: float, seed: int) -> tuple[Array, float]:
-    """What a peer makes, and its processor time.
+@dataclass(frozen=True)
+class Peer:
+    """A method of another package."""
 
-    Raises
-    ------
-    FileNotFoundError, subprocess.SubprocessError
-        It is not installed, fails, or takes too long.
-    """
-    found = os.environ.get(f"DISCREET_{package.upper()}", f".venv/bench-{package}/bin/python")
-    folder = Path(__file__).parent / "peers"
-    script, needs = (folder / f"{package}_synthesis.{ending}" for ending in ("py", "txt"))
-    asked = f"{method} {sizes} {epsilon} {DELTA} {seed} {rows.shape}".encode()
-    given = b"|".join([script.read_bytes(), needs.read_bytes(), asked, np.ascontiguousarray(rows, np.int64).tobytes()])
-    kept = KEPT / f"{package}_{method}_{hashlib.sha256(given).hexdigest()[:24]}.npz"
-    if not kept.exists():
+    package: str
+    method: str
+
+    def kept(self, rows: Array, sizes: list[int], epsilon: float, seed: int) -> Path:
+        """Where its table is kept, made of these records."""
+        asked = f"{self.method} {sizes} {epsilon} {DELTA} {seed} {rows.shape}".encode()
+        given = [self._file("py").read_bytes(), self._file("txt").read_bytes(), asked]
+        digest = hashlib.sha256(b"|".join([*given, np.ascontiguousarray(rows, np.int64).tobytes()])).hexdigest()
+        return KEPT / f"{self.package}_{self.method}_{digest[:24]}.npz"
+
+    def _file(self, ending: str) -> Path:
+        return Path(__file__).parent / "peers" / f"{self.package}_synthesis.{ending}"
+
+    def make(self, rows: Array, sizes: list[int], epsilon: float, seed: int) -> Path:
+        """Have it make a table, unless it did, or failed."""
+        kept = self.kept(rows, sizes, epsilon, seed)
+        if kept.exists() or kept.with_suffix(".failed").exists():
+            return kept
         kept.parent.mkdir(parents=True, exist_ok=True)
+        python = os.environ.get(f"DISCREET_{self.package.upper()}", f".venv/bench-{self.package}/bin/python")
         with tempfile.TemporaryDirectory() as place:
             source, out = f"{place}/rows.npz", f"{place}/out.npz"
             np.savez(source, rows=rows, sizes=sizes)
-            words = [found, str(script), method, source, out, str(epsilon), str(DELTA), str(seed)]
-            told = subprocess.run(words, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
-            np.savez_compressed(kept, rows=np.load(out)["rows"].astype(np.int32), spent=float(told.split()[-1]))
-    made = np.load(kept)
-    return made["rows"].astype(np.int64), float(made["spent"])
+            words = [python, str(self._file("py")), self.method, source, out, str(epsilon), str(DELTA), str(seed)]
+            try:
+                told = subprocess.run(words, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
+            except subprocess.SubprocessError as failed:
+                kept.with_suffix(".failed").write_text(f"{failed}\n{getattr(failed, 'stderr', '')}")
+            else:
+                made = np.load(out)["rows"].astype(np.int32)
+                np.savez_compressed(kept, rows=made, spent=float(told.split()[-1]))
+        return kept
+
+    def __call__(self, rows: Array, sizes: list[int], epsilon: float, seed: int) -> tuple[Array, float]:
+        """Its table, and its processor time.
+
+        Raises
+        ------
+        FileNotFoundError
+            It is not installed, failed, or took too long.
+        """
+        made = np.load(self.make(rows, sizes, epsilon, seed))
+        return made["rows"].astype(np.int64), float(made["spent"])
+
+
+MST, SMART_MST, AIM = Peer("mbi", "mst"), Peer("snsynth", "mst"), Peer("snsynth", "aim")
+
+
+def tables() -> dict[str, tuple[Array, list[int]]]:
+    """Records and sizes of columns."""
+    return {"Adult": cut_adult(), "a tree": network(301, 1), "a network": network(302, 2)}
+
+
+def part() -> tuple[Array, list[int]]:
+    """A table that AIM finishes."""
+    return network(303, 2, columns=6)
+
+
+def wanted() -> Iterator[tuple[Peer, Array, list[int], float, int]]:
+    """All that peers are asked for, one seed after another."""
+    every = tables()
+    for seed in SEEDS:
+        for rows, sizes in every.values():
+            yield SMART_MST, rows, sizes, 1.0, seed
+            for epsilon in EPSILONS:
+                yield MST, rows, sizes, epsilon, seed
+        yield AIM, *part(), 1.0, seed
+
+
+def next_piece() -> int:
+    """Have a peer make the next table; the exit code is 1 where none is left."""
+    left = []
+    for peer, rows, sizes, epsilon, seed in wanted():
+        kept = peer.kept(rows, sizes, epsilon, seed)
+        if not (kept.exists() or kept.with_suffix(".failed").exists()):
+            left.append((peer, rows, sizes, epsilon, seed))
+    if not left:
+        return 1
+    peer, rows, sizes, epsilon, seed = left[0]
+    peer.make(rows, sizes, epsilon, seed)
+    print(f"{peer.package} {peer.method}, epsilon {epsilon:g}, seed {seed}: {len(left) - 1} left", flush=True)
+    return 0
 
 
 def beside(
@@ -145,7 +215,7 @@ def beside(
     """The mean distances over all seeds, and the median time; or what is missing."""
     try:
         found = [run(seed) for seed in SEEDS]
-    except (FileNotFoundError, subprocess.SubprocessError):
+    except FileNotFoundError:
         return missing(f"{title}, epsilon {epsilon:g}")
     far = np.mean([distances(rows, made, sizes) for made, _ in found], axis=0)
     return far.tolist(), float(np.median([spent for _, spent in found]))
@@ -167,9 +237,7 @@ def compared(name: str, rows: Array, sizes: list[int], epsilon: float) -> list[R
     ours(rows, sizes, epsilon, 0)  # to be warm
     tree, seconds = own("tree")
     found = [printed(f"{about}: tree, {width}-way distance", far) for width, far in zip("23", tree, strict=True)]
-    mst = beside(
-        f"{name}: mbi's MST", rows, sizes, epsilon, lambda seed: peer("mbi", "mst", rows, sizes, epsilon, seed)
-    )
+    mst = beside(f"{name}: mbi's MST", rows, sizes, epsilon, lambda seed: MST(rows, sizes, epsilon, seed))
     if isinstance(mst, Row):
         return [*found, mst]
     for width, far, theirs in zip("23", tree, mst[0], strict=True):
@@ -187,7 +255,7 @@ def compared(name: str, rows: Array, sizes: list[int], epsilon: float) -> list[R
         rows,
         sizes,
         epsilon,
-        lambda seed: peer("snsynth", "mst", rows, sizes, epsilon, seed),
+        lambda seed: SMART_MST(rows, sizes, epsilon, seed),
     )
     if isinstance(smart, Row):
         return [*found, smart]
@@ -199,10 +267,10 @@ def compared(name: str, rows: Array, sizes: list[int], epsilon: float) -> list[R
 
 def aim() -> list[Row]:
     """The adaptive method beside AIM, on a table that AIM finishes."""
-    rows, sizes = network(303, 2, columns=6)
-    table, _ = ours(rows, sizes, 1.0, 0, method="adaptive")
-    mine = distances(rows, cells_of(table, sizes), sizes)
-    theirs = beside("AIM", rows, sizes, 1.0, lambda seed: peer("snsynth", "aim", rows, sizes, 1.0, seed))
+    rows, sizes = part()
+    made = [cells_of(ours(rows, sizes, 1.0, seed, method="adaptive")[0], sizes) for seed in SEEDS]
+    mine = np.mean([distances(rows, own, sizes) for own in made], axis=0)
+    theirs = beside("AIM", rows, sizes, 1.0, lambda seed: AIM(rows, sizes, 1.0, seed))
     if isinstance(theirs, Row):
         return [theirs]
     words = "six columns, epsilon 1: adaptive over AIM"
@@ -281,14 +349,13 @@ def numbers() -> list[Row]:
 
 def rows() -> list[Row]:
     """All of them."""
-    data = {"a tree": network(301, 1), "a network": network(302, 2)}
     if not ADULT.exists():
         return [missing(f"Adult ({ADULT} is not there)")]
-    sets = {"Adult": cut_adult(), **data}
     found = [
-        row
-        for name, (own, sizes) in sets.items()
-        for eps in (0.1, 1.0, 10.0)
-        for row in compared(name, own, sizes, eps)
+        row for name, (own, sizes) in tables().items() for eps in EPSILONS for row in compared(name, own, sizes, eps)
     ]
     return [*found, *aim(), *learned(), *intervals(), *numbers()]
+
+
+if __name__ == "__main__":
+    sys.exit(next_piece())

@@ -45,8 +45,9 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/nearest_tables",
-        ("1 / (others * self.two**2)", "1 / self.two**2"),
-        ("(table.shape[1 - axis] * self.two**2)", "self.two**2"),
+        ("1 / (others * self._variance(edge))", "1 / self._variance(edge)"),
+        ("(table.shape[1 - axis] * self._variance(edge))", "self._variance(edge)"),
+        ("self.others.get(edge, self.two) ** 2", "self.two**2"),
         ("_not_negative(own + off)", "_not_negative(own)"),
         ("off + own - aim", "off"),
     ),
@@ -109,6 +110,35 @@ MUTANTS = [
         ("* stddev * cells, MOST_NOISE)", "* stddev * cells, 2.0**60)"),
         tests=f"{ROOM}/test_synthesize.py",
     ),
-    *of("microdata/synthetic/tree_method", ("- FIRST * (pair in named)", ""), tests=f"{ROOM}/test_synthesize.py"),
+    *of(
+        "microdata/synthetic/tree_method",
+        ("for table in tables]) - self._first(pairs)", "for table in tables])"),
+        tests=f"{ROOM}/test_synthesize.py",
+    ),
+    *of(
+        "microdata/synthetic/tree_method",
+        ("(added <= 2 * NOISY * tree.total) &", "(added <= 2.0**60) &"),
+        ("and max(map(len, cliques)) <= WIDEST", ""),
+        ("if not self.chooses:", "if False:"),
+        ("share if self.layout.pure else", "2 * share if self.layout.pure else"),
+        ('WidenedTree if "more" in notes else TreeModel', "TreeModel"),
+    ),
+    *of(
+        "microdata/synthetic/widened_tree",
+        ("expected + max(share, 0.0) * off", "table"),
+        ("aims.update({(a, b): own for (a, b), own in self._nearest.pairs.items()})", "pass"),
+        ("total=total_of(ones, self.tree.size)", "total=self.tree.total"),
+        ("self._drawn(edge, self.stddev, generator)", "self._drawn(edge, 0.0, generator)"),
+    ),
+    *of(
+        "microdata/synthetic/clique_tree",
+        ("for place, before, shared in self.order[1:]:\n            moved(place, before, shared)", "pass"),
+        ("if (place, before, shared) in self.order:", "if before < 0:"),
+    ),
+    *of(
+        "microdata/synthetic/tree_model",
+        ("self._oriented(parent, column) / self.margins[parent][:, None]", "self._oriented(parent, column)"),
+        ("share = self.two**2 / (self.two**2 + stddev**2)", "share = 0.5"),
+    ),
     *of("mechanisms/microdata/changed_rows", ("values.take(permutation(bits, len(values)), axis=0)", "values")),
 ]

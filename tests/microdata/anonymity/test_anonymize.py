@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -206,7 +207,8 @@ def test_people_with_several_rows_are_counted_once() -> None:
     assert check_anonymity(table, ROLES).k >= 12
 
 
-def test_files_do_not_name_what_was_left_out(tmp_path: Path) -> None:
+def test_files_and_logs_do_not_name_what_was_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     records: dict[str, Any] = {"age": [30.0] * 40 + [117.0], "ill": ["flu", "cold"] * 20 + ["flu"]}
     schema = {"age": Number(0, 120, step=1), "ill": Category(("flu", "cold"))}
     roles = {"age": "quasi-identifier", "ill": "sensitive"}
@@ -218,8 +220,8 @@ def test_files_do_not_name_what_was_left_out(tmp_path: Path) -> None:
         shown = (
             (tmp_path / "a.csv").read_text() + str(table) + table._repr_html_() + repr(table.schema) + str(table.notes)
         )
-        assert "117" not in shown + str(table.to_dict())
-        assert "116" not in shown
+        assert "117" not in shown + str(table.to_dict()) + caplog.text
+        assert "116" not in shown + caplog.text
 
 
 def test_two_tables_of_the_same_people_differ_by_one_who_is_found() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import UnplannedRelease
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.exponential import Exponential, TopK
 from discreet.mechanisms.selection.spanning_tree import SpanningTree
 from discreet.microdata.synthetic.number_cells import NumberCells, leaf_question
 from discreet.microdata.synthetic.synthesis import TableAsker, TableLayout, total_of
@@ -82,8 +83,8 @@ def scores(row: list[float], neighbors: Neighbors) -> Answer:
     return asked.answer(Shown(np.array([row]), neighbors)).stacked(RUNS)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("chooser", [SpanningTree(2 * EPSILON, nodes=3), Exponential(EPSILON)])
-def test_a_choice_of_tables_costs_its_price_where_records_are_replaced(chooser: SpanningTree | Exponential) -> None:
+@pytest.mark.parametrize("chooser", [SpanningTree(2 * EPSILON, nodes=3), TopK(EPSILON, 1), Exponential(EPSILON)])
+def test_a_choice_of_tables_costs_its_price_where_records_are_replaced(chooser: Any) -> None:
     """A record that becomes another moves a distance by two: a twin that takes it for one is refuted."""
     both = [scores([own] * 3, Neighbors.REPLACE) for own in (0.0, 1.0)]
     assert (both[0].steps[0] != both[1].steps[0]).all()
@@ -96,7 +97,7 @@ def test_a_choice_of_tables_costs_its_price_where_records_are_replaced(chooser: 
     assert not judged(chooser.event, *chosen).holds
 
 
-def _chosen(chooser: SpanningTree | Exponential, answer: Answer, seed: int) -> np.ndarray:
+def _chosen(chooser: Any, answer: Answer, seed: int) -> np.ndarray:
     """What was chosen, as one number."""
     found = np.asarray(chooser.release(answer, DeterministicBits(seed))).reshape(RUNS, -1)
     return np.asarray(found @ 3.0 ** np.arange(found.shape[1]))

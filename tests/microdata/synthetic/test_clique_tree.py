@@ -53,6 +53,25 @@ def test_what_a_clique_shares_with_those_before_it_shares_with_its_parent(seed: 
     assert seen == set(range(5))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_proportional_fitting_finds_the_tables_of_a_product_of_factors(seed: int) -> None:
+    """Its sums are given; starting as if columns were independent, it finds the tables, and they agree."""
+    rng = np.random.default_rng(seed)
+    sets = [axes for axes in sets_of(rng) if len(axes) < 3] + [(0, 1), (1, 2), (0, 2), (2, 3)]
+    tree = CliqueTree(SIZES, triangulated(SIZES, sets))
+    whole = np.zeros(SIZES)
+    for axes in sets:
+        factor = rng.normal(0, 1, [SIZES[axis] for axis in axes])
+        whole += factor.reshape([SIZES[axis] if axis in axes else 1 for axis in range(5)])
+    whole = np.exp(whole)
+    whole *= 1000 / whole.sum()
+    every = tuple(range(5))
+    aims = {axes: summed(whole, every, axes) for axes in dict.fromkeys(sets)}
+    start = [np.full(tree.shape(place), 1000 / np.prod(tree.shape(place))) for place in range(len(tree.cliques))]
+    for clique, table in zip(tree.cliques, tree.proportional(aims, start, 200), strict=True):
+        np.testing.assert_allclose(table, summed(whole, every, clique), rtol=1e-4, atol=1e-4)
+
+
 def test_records_are_counted_out_of_overlapping_cliques() -> None:
     rng = np.random.default_rng(1)
     tree = CliqueTree((2, 3, 2), triangulated((2, 3, 2), [(0, 1), (1, 2)]))

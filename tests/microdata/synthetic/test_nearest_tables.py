@@ -56,6 +56,22 @@ def test_tables_that_agree_are_those_of_least_squares() -> None:
         np.testing.assert_allclose(found.ones[1], found.pairs[2, 1].sum(axis=0), atol=1e-9)
 
 
+def test_pairs_that_make_a_circle_and_have_noise_of_their_own_agree_by_least_squares_too() -> None:
+    rng, three = np.random.default_rng(3), 11.0
+    joint = rng.dirichlet(np.full(24, 0.5)).reshape(SIZES) * 100.0
+    exact = truth(np.random.default_rng(1), 100.0)
+    pairs = {**noisy(rng, exact).pairs, (0, 2): joint.sum(axis=1) + rng.normal(0, three, (3, 4))}
+    tables = TreeTables(noisy(rng, exact).ones, pairs, ONE, TWO, {(0, 2): three})
+    marks = np.indices(SIZES).reshape(3, -1)
+    third = np.equal.outer(np.arange(12), marks[0] * 4 + marks[2]) / three
+    matrix, aims = problem(tables, 100.0)
+    all_aims = np.concatenate([aims, pairs[0, 2].ravel() / three])
+    least = np.linalg.lstsq(np.concatenate([matrix, third]), all_aims, rcond=None)[0].reshape(SIZES)
+    found = tables.agreeing(100.0)
+    np.testing.assert_allclose(found.pairs[0, 2], least.sum(axis=1), atol=1e-5)
+    np.testing.assert_allclose(found.pairs[0, 1], least.sum(axis=2), atol=1e-5)
+
+
 def test_tables_without_negative_counts_are_nearly_those_of_least_squares() -> None:
     rng = np.random.default_rng(2)
     for _ in range(10):

@@ -13,7 +13,7 @@ from discreet.core.errors import BudgetExceeded, ParameterError, SchemaError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.microdata.published_table import PublishedTable
 from discreet.microdata.synthetic.synthesize import synthesize
-from discreet.microdata.synthetic.tree_model import TreeModel
+from discreet.microdata.synthetic.widened_tree import WidenedTree
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.dates import Date
 from discreet.schema.schema import Category, Number, Schema, Text
@@ -21,7 +21,7 @@ from discreet.trust.private_data import PrivateData
 from tests.statistics.trial import StatisticTrial
 
 TRIAL = StatisticTrial(
-    {"columns": ("x", "kind"), "bins": 4, "random_state": 1},
+    {"columns": ("x", "kind"), "bins": 4, "rows": 40, "random_state": 1},
     extreme={"constraints": [["x >= 1e300"], ["x < x"], [""], ["x >"], [5], 5, "x > 1", [None]]},
 )
 
@@ -169,8 +169,8 @@ def test_a_constraint_names_pairs_that_are_counted_first() -> None:
     for seed in range(8):  # without the constraint either of two pairs would be the other one, by chance
         data = PrivateData.of(columns, schema, Budget(1.0, 1e-6), bits=DeterministicBits(seed))
         table = synthesize(data, constraints=["u == 'a' or w == 'b'"], epsilon=1.0, delta=1e-6)
-        assert isinstance(table.model, TreeModel)
-        assert {(0, 2), (1, 2)} == set(table.model.pairs)
+        assert isinstance(table.model, WidenedTree)
+        assert {(0, 2), (1, 2)} == set(table.model.tree.pairs)
 
 
 @pytest.mark.parametrize("method", ["tree", "adaptive"])

@@ -68,6 +68,27 @@ def test_records_are_counted_out_of_a_tree_of_three_columns() -> None:
     assert np.abs(np.bincount(rows[:, 2], minlength=2) - bc.sum(axis=0)).max() <= 3
 
 
+def chain() -> TreeModel:
+    ab, bc = np.array([[300.0, 100, 0], [100, 500, 0], [0, 0, 0]]), np.array([[390.0, 10, 0], [60, 540, 0], [0, 0, 0]])
+    ones = ab.sum(axis=1), ab.sum(axis=0), bc.sum(axis=0)
+    return TreeModel(codes(3, 3, 3), ones, {(0, 1): ab, (1, 2): bc}, 0.1, 0.1, 1000.0)
+
+
+def test_the_table_of_any_pair_follows_from_the_edges_between() -> None:
+    ab, ac, bc = chain().pair_tables.values()
+    joint = ab[:, :, None] * bc / np.maximum(bc.sum(axis=1, keepdims=True), 1e-12)
+    np.testing.assert_allclose(ac, joint.sum(axis=1), atol=1e-3)
+    apart = TreeModel(codes(2, 2), (np.array([30.0, 70.0]), np.array([60.0, 40.0])), {}, 0.1, 1.0, 100.0)
+    np.testing.assert_allclose(apart.pair_tables[0, 1], np.outer(*apart.margins) / 100)
+
+
+def test_counts_of_the_same_pairs_are_weighted_by_the_inverse_of_their_variance() -> None:
+    model = TreeModel(codes(2, 2), (np.ones(2), np.ones(2)), {(0, 1): np.full((2, 2), 10.0)}, 1.0, 3.0, 4.0)
+    again = model.counted_again({(0, 1): np.full((2, 2), 20.0)}, 4.0)
+    np.testing.assert_allclose(again.pairs[0, 1], (10 / 9 + 20 / 16) / (1 / 9 + 1 / 16))
+    np.testing.assert_allclose(again.two, (1 / 9 + 1 / 16) ** -0.5)
+
+
 def test_the_nearest_point_of_the_simplex_is_found() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):

@@ -99,8 +99,7 @@ class JunctionModel(SynthesisModel):
     @cached_property
     def homes(self) -> dict[AxisPlaces, int]:
         """The clique that each set is part of."""
-        found = {axes: self.tree.home(axes) for axes in self.sets}
-        return {axes: place for axes, place in found.items() if place is not None}
+        return self.tree.homes(self.sets)
 
     @cached_property
     def tables(self) -> list[Array]:

@@ -1,11 +1,11 @@
-"""The tables of a tree of pairs that are nearest to noisy ones, agree with one another and have no negative count."""
+"""The tables of pairs that are nearest to noisy ones, agree with one another and have no negative count."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,7 +17,7 @@ STEPS = 12  # of the method of multipliers: more of them moved no distance on ma
 
 @dataclass(frozen=True)
 class TreeTables:
-    """Counts of columns, and of pairs of columns that make no circle.
+    """Counts of columns, and of pairs of columns.
 
     Parameters
     ----------
@@ -27,12 +27,15 @@ class TreeTables:
         Counts of pairs of columns.
     one, two : float
         The deviation of the noise of either.
+    others : mapping of (first, second) to float
+        The deviation of the noise of those pairs for which it is another one.
     """
 
     ones: tuple[Array, ...]
     pairs: Mapping[Edge, Array]
     one: float
     two: float
+    others: Mapping[Edge, float] = field(default_factory=dict)
 
     @property
     def deviations(self) -> list[float]:
@@ -40,22 +43,25 @@ class TreeTables:
         known = [1 / self.one**2 for _ in self.ones]
         for edge, table in self.pairs.items():
             for column, others in zip(edge, reversed(table.shape), strict=True):
-                known[column] += 1 / (others * self.two**2)
+                known[column] += 1 / (others * self._variance(edge))
         return [1 / math.sqrt(weight) for weight in known]
+
+    def _variance(self, edge: Edge) -> float:
+        return self.others.get(edge, self.two) ** 2
 
     def agreeing(self, total: float) -> TreeTables:
         """The nearest tables whose sums agree, and are `total`: counts may be negative, and are right on average.
 
         A column is the mean of its own counts and of the sums of its tables, each weighted by the inverse of its
         variance. Then each table is moved, evenly along the other column, so that its sums are these. That is the
-        least-squares estimate, since the means, columns and interactions of a tree are orthogonal to one another.
+        least-squares estimate, since the means, columns and interactions of pairs are orthogonal to one another.
         """
         squares = np.square(self.deviations)
         ones = [square / self.one**2 * _centred(own) for square, own in zip(squares, self.ones, strict=True)]
         for edge, table in self.pairs.items():
             for axis, column in enumerate(edge):
-                share = squares[column] / (table.shape[1 - axis] * self.two**2)
-                ones[column] = ones[column] + share * _centred(table.sum(axis=1 - axis))
+                share = squares[column] / (table.shape[1 - axis] * self._variance(edge))
+                ones[column] = ones[column] + share * _centred(np.add.reduce(table, axis=1 - axis))
         margins = tuple(own + total / len(own) for own in ones)
         pairs = {(a, b): moved(table, margins[a], margins[b]) for (a, b), table in self.pairs.items()}
         return dataclasses.replace(self, ones=margins, pairs=pairs)
@@ -90,8 +96,8 @@ def moved(table: Array, first: Array, second: Array) -> Array:
     array([[5.5, 2.5],
            [1.5, 4.5]])
     """
-    table = table + ((first - table.sum(axis=1)) / table.shape[1])[:, None]
-    return np.asarray(table + ((second - table.sum(axis=0)) / table.shape[0])[None, :])
+    table = table + ((first - np.add.reduce(table, axis=1)) / table.shape[1])[:, None]
+    return np.asarray(table + ((second - np.add.reduce(table, axis=0)) / table.shape[0])[None, :])
 
 
 def _not_negative(counts: Array) -> Array:
@@ -99,4 +105,4 @@ def _not_negative(counts: Array) -> Array:
 
 
 def _centred(counts: Array) -> Array:
-    return np.asarray(counts - counts.mean())
+    return np.asarray(counts - np.add.reduce(counts) / len(counts))

@@ -186,6 +186,10 @@ class SynthesisMethod(ABC):
     def parts(self, share: float) -> tuple[Any, ...]:
         """The mechanisms, in the order in which they are used, at a share of a price of 1; cells are counted apart."""
 
+    def kept(self, codes: TableCodes, notes: Mapping[str, Any]) -> SynthesisModel:
+        """What was made, from what a ledger kept of it."""
+        return self.model.of_notes(codes, notes)
+
     @abstractmethod
     def made(self, asker: TableAsker, mechanisms: Sequence[Any]) -> SynthesisModel:
         """All releases, with the mechanisms at their prices, and what they make."""

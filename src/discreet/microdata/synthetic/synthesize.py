@@ -65,13 +65,14 @@ def synthesize(
     confidence: float = CONFIDENCE,
     **_: Unpack[OfTheseData],
 ) -> SyntheticTable:
-    """Release a table of made-up records that resembles the data in its columns and in a tree of their pairs.
+    """Release a table of made-up records that resembles the data in its columns and in many of their pairs.
 
     Numbers are cut into cells by noisy counts: about `bins` with equally many values, and one of its own for each value
     that is frequent. All columns are counted; the pairs that are farthest from independence, as far as they make no
-    circle, are chosen and counted; the nearest counts that agree and are not negative are found; and records are
-    counted out, not drawn: a cell has as many as it should, up to one. A missing value is a value of its own. Where
-    nobody holds all records, all pairs are counted, with more noise, and chosen afterwards.
+    circle, are chosen and counted; then those that this tree fits worst, where their tables are worth their noise; the
+    nearest counts that agree and are not negative are found; and records are counted out, not drawn: a cell has as many
+    as it should, up to one. A missing value is a value of its own. Where nobody holds all records, all pairs are
+    counted, with more noise, and a tree of them is chosen afterwards.
 
     Parameters
     ----------
@@ -111,8 +112,8 @@ def synthesize(
     Guarantee
     ---------
     The event on the receipt, for the data set's own neighbors: noisy counts of the cells of numbers, of columns and of
-    pairs, each a bounded sum, and the choice of pairs (`SpanningTree`), composed. All else is post-processing. The
-    tree is that of MST, McKenna, Miklau and Sheldon 2021; its counts are fused by least squares. Other methods are
+    pairs, each a bounded sum, and the choices of pairs (`SpanningTree`, `TopK`), composed. All else is post-processing.
+    The tree is that of MST, McKenna, Miklau and Sheldon 2021; counts are fused by least squares. Other methods are
     noisy counts too, and choices by the exponential mechanism, composed: what they change of what was published, for
     the price to hold, is said where they are defined.
 
@@ -167,7 +168,7 @@ def synthesize(
         confidence=confidence,
         schema=schema,
         records=np.asarray(kept["records"]),
-        model=plan.model.of_notes(codes, kept["model"]),
+        model=plan.kept(codes, kept["model"]),
         compared=ComparedTables.of_notes(codes, kept["compared"]) if compared else None,
         laplace=plan.layout.pure and of.data.reports == 1,
     )

@@ -130,7 +130,7 @@ class TreeModel(SynthesisModel):
         return self.noisy.agreeing(self.total)
 
     @cached_property
-    def _kept(self) -> tuple[int, ...]:
+    def kept(self) -> tuple[int, ...]:
         """How many cells of each column take part: all but those of missing values that noise alone may show."""
         both = zip(self.unbiased.ones, self.noisy.deviations, strict=True)
         return tuple(len(own) - bool(np.isneginf(pruned(own, deviation)[-1])) for own, deviation in both)
@@ -138,8 +138,8 @@ class TreeModel(SynthesisModel):
     @cached_property
     def _nearest(self) -> TreeTables:
         """Of the cells that have records, the nearest tables that agree and have no negative count."""
-        ones = tuple(own[:size] for own, size in zip(self.ones, self._kept, strict=True))
-        pairs = {(a, b): table[: self._kept[a], : self._kept[b]] for (a, b), table in self.pairs.items()}
+        ones = tuple(own[:size] for own, size in zip(self.ones, self.kept, strict=True))
+        pairs = {(a, b): table[: self.kept[a], : self.kept[b]] for (a, b), table in self.pairs.items()}
         return TreeTables(ones, pairs, self.one, self.two).nearest(self.total)
 
     @cached_property
@@ -155,6 +155,30 @@ class TreeModel(SynthesisModel):
             (a, b): scaled(_padded(table, self.pairs[a, b].shape), [self.margins[a], self.margins[b]])
             for (a, b), table in self._nearest.pairs.items()
         }
+
+    @cached_property
+    def pair_tables(self) -> dict[AxisPlaces, Array]:
+        """How many records are in each cell of each pair of columns, in the order of `itertools.combinations`."""
+        found: dict[AxisPlaces, Array] = {}
+        for first, margin in enumerate(self.margins):
+            tables = {first: np.diag(margin)}
+            for column, parent in self.walk(first):
+                if parent is not None:
+                    own = self._oriented(parent, column) / self.margins[parent][:, None]
+                    tables[column] = tables[parent] @ own
+            for other in range(first + 1, len(self.margins)):
+                found[first, other] = tables.get(other, np.outer(margin, self.margins[other]) / self.total)
+        return found
+
+    def counted_again(self, pairs: Mapping[Edge, Array], stddev: float) -> TreeModel:
+        """With other counts of the same pairs, weighted by the inverse of their variance."""
+        share = self.two**2 / (self.two**2 + stddev**2)
+        means = {edge: (1 - share) * own + share * pairs[edge] for edge, own in self.pairs.items()}
+        return dataclasses.replace(self, pairs=means, two=stddev * math.sqrt(share))
+
+    def _oriented(self, first: int, second: int) -> Array:
+        """The table of an edge, whichever of its columns comes first."""
+        return self.tables[first, second] if (first, second) in self.pairs else self.tables[second, first].T
 
     def measured(self, axes: AxisPlaces) -> AxisPlaces | None:
         edge = next((edge for edge in self.pairs if set(axes) <= set(edge)), None)
@@ -224,7 +248,7 @@ class TreeModel(SynthesisModel):
                 found[:, column] = dealt_out(self.margins[column][None, :], np.zeros(rows, np.int64), generator)
             else:
                 near = [other for other, _ in self.walk(parent) if other in done - {parent}]
-                table = self.tables[parent, column] if (parent, column) in self.pairs else self.tables[column, parent].T
+                table = self._oriented(parent, column)
                 codes = alike(found, self.codes.sizes, [parent, *near])
                 found[:, column] = dealt_out(table, found[:, parent], generator, codes)
             done.add(column)
