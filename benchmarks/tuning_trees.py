@@ -240,7 +240,7 @@ def ample() -> None:
     every = [large(0), large(1), large(2), curved(0)]
     sets = [Split(one.X[:4000], one.y[:4000], one.others, one.theirs, one.classes) for one in every]
     for epsilon, (trees, splits) in itertools.product((100.0, 1000.0), ((48, 4), (96, 4), (48, 6), (48, 8))):
-        with patch.multiple(random_forest, ENOUGH=0.0, AMPLE=np.inf, GROWN=trees, SPLITS=splits):
+        with patch.multiple(random_forest, ENOUGH=0.0, GROWN=trees, SPLITS=splits):
             found = [data.score(RandomForestClassifier(random_state=0), epsilon, 1e-6) for data in sets]
         words = f"epsilon {epsilon:g}, {trees} trees, {splits} splits"
         print(f"{words:<34}", *(f"{one:.3f}" for one in found), flush=True)

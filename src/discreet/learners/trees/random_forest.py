@@ -43,7 +43,6 @@ FEWEST = 160.0  # records in units of the noise on the mean of all trees, below 
 MOST_CANDIDATES = 2**14
 # From made-up data: `forests` in benchmarks/tuning_trees.py.
 ENOUGH = 1e5  # records times epsilon, over the reach of the neighbors, from which on each split is chosen
-AMPLE = 1e6  # from which on twice as many trees pay: `ample` there
 GROWN, SPLITS, HELD = 48, 4, 4.0  # trees then, random splits that each is chosen from, and records in a leaf
 
 
@@ -151,11 +150,9 @@ class RandomForestClassifier(RandomTrees):
 
     def _grown(self, task: Task, n: int) -> StagedForest | None:
         """Trees whose splits are chosen, where records times epsilon are many enough, and whose leaves hold some."""
-        ample = n * task.budget.epsilon / task.data.neighbors.reach
-        if not task.data.curated or ample < ENOUGH:
+        if not task.data.curated or n * task.budget.epsilon < ENOUGH * task.data.neighbors.reach:
             return None
-        usual = GROWN if ample < AMPLE else 2 * GROWN
-        trees = usual if self.n_estimators is None else int(self.n_estimators)
+        trees = GROWN if self.n_estimators is None else int(self.n_estimators)
         room = int(math.log2(max(MOST / 4 / trees / task.classes, 2)))
         depth = min(max(round(math.log2(n / HELD)), 1), 10, room) if self.max_depth is None else int(self.max_depth)
         counts = least_noise(task.data, sample_question(task, trees, depth, "l2"), task.budget)
