@@ -24,13 +24,17 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
+import discreet
 from benchmarks.cells import Cell
 from benchmarks.rows import Row, at_least, at_most, printed
+from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.learners.anova.anova_classifier import AnovaClassifier
 from discreet.learners.anova.anova_regressor import AnovaRegressor
 from discreet.learners.trees.additive_classifier import AdditiveClassifier
 from discreet.learners.trees.additive_regressor import AdditiveRegressor
+from discreet.schema.schema import Number, Schema
+from discreet.trust.private_data import PrivateData
 
 N, OTHERS, SEEDS, DELTA = 10_000, 5000, 6, 1e-6
 COMPAS = Path(os.environ.get("DISCREET_DATA", "shared/data")) / "compas.csv.gz"
@@ -55,6 +59,7 @@ DP_EBM = {
     "wide": 0.589,
 }
 LARGE, COLUMNS = 1_000_000, 20
+SMALL, FEW = 0.3, (100, 200, 500, 1000)
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,33 @@ def cells() -> list[Cell]:
     return found
 
 
+def few(name: str, kind: str, n: int, seed: int) -> float:
+    """R2 of a fit to the first n records at epsilon 0.3; or of a private mean at the same price, in place of it."""
+    data = table(name, seed)
+    assert data.target is not None
+    some = Table(data.X[:n], data.y[:n], data.others, data.theirs, data.bounds, data.target)
+    if kind == "anova":
+        return some.score(some.model("anova", SMALL))
+    records = PrivateData.of({"y": some.y}, Schema({"y": Number(*data.target)}), Budget(SMALL, DELTA))
+    constant = float(np.clip(discreet.mean(records, "y", epsilon=SMALL, delta=DELTA).value, *data.target))
+    return float(r2_score(some.theirs, np.full(len(some.theirs), constant)))
+
+
+def few_mean(kind: str, n: int, seed: int) -> float:
+    """The mean of it over all sets of numbers."""
+    names = [name for name in GOALS if table(name, 0).target is not None]
+    return float(np.mean([few(name, kind, n, seed) for name in names]))
+
+
+def small_rows() -> list[Row]:
+    """Of few records at a small epsilon: no constant of the same price is better."""
+    found = []
+    for n in FEW:
+        ours, constant = (mean_of(partial(few_mean, kind, n)) for kind in ("anova", "constant"))
+        found.append(at_least(f"anova, {n} records, epsilon 0.3: mean R2, beside a private mean's", ours, constant))
+    return found
+
+
 def mean_of(job: Callable[[int], float]) -> float:
     return float(np.mean([job(seed) for seed in range(SEEDS)]))
 
@@ -188,7 +220,7 @@ def rows() -> list[Row]:
             found.append(at_most(f"anova, {name}: lost with the target at the end of its bounds", ours - end, 0.03))
             worst = min(score(name, "anova", 0.3, 1.0, seed) for seed in range(SEEDS))
             found.append(at_least(f"anova, {name}, epsilon 0.3: the worst R2", worst, 0.0))
-    return found + times()
+    return found + small_rows() + times()
 
 
 def times() -> list[Row]:

@@ -1,6 +1,6 @@
 """The tables behind the constants of smooth ANOVA models, on made-up data that no benchmark uses.
 
-    python -m benchmarks.tuning_anova [constant ...]
+    python -m benchmarks.tuning_anova [constant ...] [set ...]
 
 Each row is one constant at one value, and the means of R2 or of the AUC over five seeds, for each set and epsilon.
 """
@@ -87,12 +87,36 @@ def few(seed: int) -> Made:
     return Made(X, np.clip(y, -5, 5), (-1, 1), (-5, 5))
 
 
-SETS: dict[str, Callable[[int], Made]] = {"few": few, "waves": waves, "skewed": skewed, "marked": marked, "many": many}
+def unrelated(seed: int) -> Made:
+    """500 records of six features that say nothing, and bounds of the target that are twenty deviations wide."""
+    rng = np.random.default_rng(10_000 + seed)
+    return Made(rng.normal(size=(3500, 6)).clip(-4, 4), rng.normal(size=3500).clip(-10, 10), (-4, 4), (-20, 20))
+
+
+def low(seed: int) -> Made:
+    """500 records like those of `skewed`, of which one feature tells."""
+    rng = np.random.default_rng(11_000 + seed)
+    X = np.exp(rng.normal(size=(3500, 5)))
+    y = 3 * np.log1p(X[:, 0]) + rng.normal(size=3500)
+    return Made(np.clip(X, 0, 60), np.clip(y, -5, 100), (0, 60), (-5, 100))
+
+
+SETS: dict[str, Callable[[int], Made]] = {
+    "few": few,
+    "unrelated": unrelated,
+    "low": low,
+    "waves": waves,
+    "skewed": skewed,
+    "marked": marked,
+    "many": many,
+}
 TRIED: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "REACH": (anova_model, (0.7, 0.9, 1.1)),
     "ROUNDS": (anova_model, (4, 6, 8, 12)),
     "PRODUCTS": (anova_model, (0.03, 0.06, 0.12)),
     "COUNTS": (anova_model, (0.05, 0.1, 0.2)),
+    "HIDDEN": (anova_model, (0.0, 8.0, 16.0)),
+    "DIM": (anova_model, (0.0, 24.0, 48.0)),
     "DECAY": (smooth_bases, (1.0, 1.5, 2.0)),
     "SHARES": (smooth_bases, ((0.05, 0.75, 0.2), (0.1, 0.6, 0.3), (0.05, 0.85, 0.1))),
     "INFLATED": (anova_posterior, (1.0, 2.0, 3.0)),
@@ -107,24 +131,25 @@ TRIED: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-def means() -> str:
-    """Of all sets, at all epsilons."""
+def means(sets: list[str]) -> str:
+    """Of these sets, at all epsilons."""
     rows = [
         " ".join(f"{np.mean([made(seed).score(epsilon) for seed in range(SEEDS)]):6.3f}" for epsilon in EPSILONS)
-        for made in SETS.values()
+        for made in (SETS[name] for name in sets)
     ]
     return "   ".join(rows)
 
 
 def main() -> None:
-    """The table of the constants that are named, or of all."""
-    print(f"{'':<28}" + "   ".join(f"{name:<{7 * len(EPSILONS) - 1}}" for name in SETS))
-    for name in sys.argv[1:] or TRIED:
+    """The table of the constants that are named, or of all, on the sets that are named, or on all."""
+    sets = [name for name in sys.argv[1:] if name in SETS] or list(SETS)
+    print(f"{'':<28}" + "   ".join(f"{name:<{7 * len(EPSILONS) - 1}}" for name in sets))
+    for name in [name for name in sys.argv[1:] if name in TRIED] or TRIED:
         place, values = TRIED[name]
         for value in values:
             with ExitStack() as stack:
                 stack.enter_context(patch.object(place, name, value))
-                print(f"{name + ' ' + str(value):<28}" + means(), flush=True)
+                print(f"{name + ' ' + str(value):<28}" + means(sets), flush=True)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.logistic_regression import LogisticRegression
 
 SIZES = (500, 5_000, 50_000)
-# features, classes; where there are 27, most are marks of categories, and 64 are the cells of images
-SHAPES = ((8, 2), (30, 2), (15, 4), (27, 2), (64, 10))
+# features, classes; of 27, most are marks of categories, 31 have four causes, and 64 are the cells of images
+SHAPES = ((8, 2), (30, 2), (15, 4), (27, 2), (31, 2), (64, 10))
 EPSILONS = (0.3, 1.0, 3.0)
 SEEDS = (101, 102, 103)
 
@@ -31,6 +31,8 @@ def made_up(n: int, features: int, classes: int, seed: int) -> tuple[np.ndarray,
     """Correlated normal features of many scales, inside [-1, 1], and classes of a softmax model; half to predict."""
     if features == 27:
         return marked(n, seed)
+    if features == 31:
+        return caused(n, seed)
     if features == 64:
         return drawn(n, classes, seed)
     rng = np.random.default_rng(seed)
@@ -54,6 +56,17 @@ def marked(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         scores = scores + rng.normal(size=size)[places]
     classes = scores - np.median(scores) - 1 + rng.logistic(size=2 * n) > 0
     return np.column_stack(columns), classes.astype(np.int64)
+
+
+def caused(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """31 skewed measurements of size, which four causes determine but for a little; classes are alike in number."""
+    rng = np.random.default_rng(5000 + seed)
+    causes, loads = rng.normal(size=(2 * n, 4)), rng.normal(size=(4, 31)) * np.array([[1.0], [0.6], [0.4], [0.3]])
+    loads[0] = np.abs(loads[0])
+    sizes = np.exp(0.5 * causes @ loads + 0.15 * rng.normal(size=(2 * n, 31)))
+    low, high = sizes.min(axis=0), sizes.max(axis=0)
+    score = causes @ np.array([6.0, 2.0, 2.0, 0.0]) + rng.logistic(size=2 * n)
+    return 2 * (sizes - low) / (high - low) - 1, (score > 0).astype(np.int64)
 
 
 def drawn(n: int, classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -235,9 +235,21 @@ def forests() -> None:
         print(f"{words:<28}", *(f"{one:.3f}" for one in found), flush=True)
 
 
+def ample() -> None:
+    """Accuracies of 4000 records at large epsilons, by the number of trees and of splits that each is chosen from."""
+    every = [large(0), large(1), large(2), curved(0)]
+    sets = [Split(one.X[:4000], one.y[:4000], one.others, one.theirs, one.classes) for one in every]
+    for epsilon, (trees, splits) in itertools.product((100.0, 1000.0), ((48, 4), (96, 4), (48, 6), (48, 8))):
+        with patch.multiple(random_forest, ENOUGH=0.0, GROWN=trees, SPLITS=splits):
+            found = [data.score(RandomForestClassifier(random_state=0), epsilon, 1e-6) for data in sets]
+        words = f"epsilon {epsilon:g}, {trees} trees, {splits} splits"
+        print(f"{words:<34}", *(f"{one:.3f}" for one in found), flush=True)
+
+
 TABLES: dict[str, Callable[[], None]] = {
     "deep": deep,
     "forests": forests,
+    "ample": ample,
     "chosen": chosen,
     "sharper": sharper,
     "levels": levels,

@@ -14,4 +14,17 @@ MUTANTS = [
         "learners/anova/anova_regressor",
         ("ANYWHERE * noise**2 / count", "0.0"),
     ),
+    *of(
+        "learners/anova/anova_model",
+        ("if seen < (HIDDEN if turn else DIM):", "if seen < 0.0:"),
+        ("seen = math.inf if fit.turns else", "seen ="),
+        ("target.ask(permit, steps.noise)", "permit.ask(self.target_counts(task), steps.noise)"),
+        tests="learners/anova",
+    ),
+    *of(
+        "learners/anova/anova_fit",
+        ("self.begun, self.size = begun, begun.size", "self.size = begun.size"),
+        ("(information / self._information)", "1.0"),
+        tests="learners/anova",
+    ),
 ]

@@ -530,6 +530,11 @@ MUTANTS = [
         tests="learners/linear/test_unequal_classes.py learners/linear/test_logistic_regression.py",
     ),
     *of(
+        "learners/linear/linear_classifier",
+        ("moved > LOST * math.sqrt(scores)", "moved > LOST"),
+        tests="learners/linear/test_averaged_steps.py",
+    ),
+    *of(
         "learners/linear/class_weights",
         ("weights = weights / weights.max()", "weights = weights / weights.min()"),
         ("unknown / (unknown + error**2) * shrunk", "shrunk"),

@@ -13,13 +13,12 @@ from sklearn.base import ClassifierMixin
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
-from discreet.learners.anova.anova_model import START, AnovaModel
+from discreet.learners.anova.anova_model import AnovaModel
 from discreet.learners.linear.class_weights import WeightedClasses
 from discreet.questions.gradients.gradients import contrasts
+from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
-from discreet.releases.joint_plan import Stage
 from discreet.releases.spread import Spread
-from discreet.trust.permit import Permit
 
 # From made-up data: benchmarks/tuning_anova.py.
 PRIOR = 4.0  # variance of the score of a contrast
@@ -79,20 +78,19 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         self.target, self.classes, self.bounds = target, classes, bounds
         self.epsilon, self.delta = epsilon, delta
 
-    def start_stages(self, task: Task) -> list[Stage]:
+    def target_counts(self, task: Task) -> BoundedSum:
         """The number of records of each class."""
-        return [Stage(contingency_of(task.schema, (str(task.target),), (0,)), START)]
+        return contingency_of(task.schema, (str(task.target),), (0,))
 
-    def start(self, task: Task, columns: SizeEstimate, spreads: list[Spread], permit: Permit) -> TargetStart:
+    def start(self, task: Task, columns: SizeEstimate, counts: Array, stddev: float) -> TargetStart:
         """From the logarithms of the shares of classes, which are closer to one another where noise hides them."""
-        counts = permit.ask(contingency_of(task.schema, (str(task.target),), (0,)), spreads[0].noise)
-        own = SizeEstimate(float(counts.sum()), len(counts) * spreads[0].stddev ** 2)
+        own = SizeEstimate(float(counts.sum()), len(counts) * stddev**2)
         count = joined([columns, own]).known(task.data.public_size)
-        known = WeightedClasses.of(counts, spreads[0].stddev, np.ones(task.classes))
+        known = WeightedClasses.of(counts, stddev, np.ones(task.classes))
         center = contrasts(task.classes) @ np.log(np.maximum(known.shares, RAREST))
         return TargetStart(tuple(center.tolist()), 1.0, count, PRIOR, self._residual(task.classes))
 
-    def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:
+    def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """Residuals are shrunk to the length that all would have if classes were alike and nothing were known.
 
         The mean second derivative falls as scores vary more: that of a logistic function of a normal variable, by

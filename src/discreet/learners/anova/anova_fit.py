@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
 from discreet.core.held import unheld
+from discreet.core.mechanism import Noise
 from discreet.fitting.task import Task
 from discreet.learners.anova.anova_posterior import AnovaPosterior
 from discreet.questions.columns.column_trees import ColumnTrees
 from discreet.questions.gradients.anova_features import Bases
 from discreet.questions.gradients.anova_gradients import anova_gradients_of, anova_residuals_of
 from discreet.questions.gradients.anova_scores import STEEPEST, Loss
+from discreet.questions.question import BoundedSum
 from discreet.releases.spread import Spread, spread
 from discreet.trust.permit import Permit
 
@@ -71,6 +73,34 @@ class TargetStart:
     count: float
     variance: float
     size: float
+
+
+@unheld("releases")
+class TargetCounts:
+    """Noisy counts of the target: the mean of all that were released, each weighted by its information.
+
+    Parameters
+    ----------
+    task : Task
+        What is fitted.
+    question : BoundedSum
+        The counts.
+    """
+
+    def __init__(self, task: Task, question: BoundedSum) -> None:
+        self._data, self._question = task.data, question
+        self.counts, self._information = np.zeros(question.size), 0.0
+
+    def ask(self, permit: Permit, noise: Noise) -> None:
+        """Once more, with this noise."""
+        information = spread(self._data, self._question, noise).stddev ** -2
+        self._information += information
+        self.counts += (permit.ask(self._question, noise) - self.counts) * (information / self._information)
+
+    @property
+    def stddev(self) -> float:
+        """Of each count."""
+        return self._information**-0.5
 
 
 @dataclass(frozen=True)
@@ -140,6 +170,11 @@ class AnovaFit:
         """How many residuals are of which size, with noise."""
         about = (self.task.schema, self.task.features, str(self.task.target))
         return self._permit.ask(anova_residuals_of(*about, **self._model), noisy.noise)
+
+    def restart(self, begun: TargetStart) -> None:
+        """Before the first round, from what is known better of the target; functions are as unknown as before."""
+        self.begun, self.size = begun, begun.size
+        self.posterior.covariance = begun.variance * np.eye(self.bases.size)
 
     def advance(self, pull: ResidualPull, steps: Spread) -> None:
         """Ask for the sum of residuals, and correct the model."""

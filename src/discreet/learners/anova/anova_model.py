@@ -15,7 +15,14 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, groups_of
+from discreet.learners.anova.anova_fit import (
+    AnovaFit,
+    ResidualPull,
+    SizeEstimate,
+    TargetCounts,
+    TargetStart,
+    groups_of,
+)
 from discreet.learners.anova.anova_posterior import LAST, AnovaPosterior, independent_products, shrunk_products
 from discreet.learners.anova.anova_shapes import AnovaShapes
 from discreet.learners.anova.smooth_bases import CELLS, ColumnBasis, bases_of, mean_squares
@@ -29,6 +36,7 @@ from discreet.questions.gradients.anova_features import (
 )
 from discreet.questions.gradients.anova_gradients import anova_gradients_of
 from discreet.questions.gradients.anova_scores import Loss
+from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.second_moments import CROSS, unfolded
 from discreet.releases.joint_plan import Stage, StagedPlan, staged, vector_noise
 from discreet.releases.spread import Spread, spread
@@ -43,6 +51,9 @@ REACH = 0.9  # of the typical length of features, to which they are shrunk
 FUNCTIONS, FEWEST, ALL = 10, 3, 300  # of a column at most and at least, and of all columns together
 PURE = 60  # functions of all columns together, where no delta is paid
 MARKS = 16  # functions of a category at most
+# Standard deviations of noise by which a function would be seen that all scores follow. Below the one, all rounds ask
+# about the target, and predictions are constant; below the other the first does: an unknown middle hides functions.
+HIDDEN, DIM = 8.0, 24.0
 PAIRED, FEW = 420, 10  # products of pairs at most, and columns up to which a pair has nine of them
 
 
@@ -58,7 +69,9 @@ class AnovaModel(AnovaShapes):
         Public. 1 for a feature whose function must not fall, -1 for one whose function must not rise, else 0; by place,
         or by name. The nearest such function replaces the one that was found, and the feature has no pairs.
     max_iter : int, optional
-        Public. The number of rounds; where not given, 6, and 3 where no delta is paid.
+        Public. The number of rounds; where not given, 6, and 3 where no delta is paid. Where noise is large for so many
+        records, the first of them asks about the target alone; and all do where noise hides every function: then
+        predictions are constant, and `n_iter_` is 0.
     """
 
     supervised: ClassVar[bool] = True
@@ -66,17 +79,22 @@ class AnovaModel(AnovaShapes):
     interactions: bool | None
     monotonic_cst: Any
     max_iter: int | None
+    start_share: ClassVar[float] = START
 
     @abstractmethod
-    def start_stages(self, task: Task) -> list[Stage]:
-        """What is asked about the target alone."""
+    def target_counts(self, task: Task) -> BoundedSum:
+        """How many records have which target."""
+
+    def size_stages(self, task: Task) -> list[Stage]:
+        """What is asked about the sizes of residuals."""
+        return []
 
     @abstractmethod
-    def start(self, task: Task, columns: SizeEstimate, spreads: list[Spread], permit: Permit) -> TargetStart:
-        """What the first of these releases says, beside what the columns say about the number of records."""
+    def start(self, task: Task, columns: SizeEstimate, counts: Array, stddev: float) -> TargetStart:
+        """What counts of the target with this noise say, beside what the columns say about the number of records."""
 
     @abstractmethod
-    def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:
+    def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """How residuals pull in a round."""
 
     @abstractmethod
@@ -116,7 +134,8 @@ class AnovaModel(AnovaShapes):
         if self.delta > 0:
             question = anova_products_of(task.schema, task.features, **{**form.given, "reach": 1.0})
             stages.append(Stage(question, PRODUCTS))
-        stages += [*self.start_stages(task), Stage(gradients, STEPS, self._rounds())]
+        stages += [Stage(self.target_counts(task), self.start_share), *self.size_stages(task)]
+        stages.append(Stage(gradients, STEPS, self._rounds()))
         return staged(task.data, stages, task.budget, vector_noise)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
@@ -134,17 +153,35 @@ class AnovaModel(AnovaShapes):
             )
         ]
         *before, steps = others
-        begun = self.start(task, SizeEstimate.of(trees, released, counts.stddev), before[self.delta > 0 :], permit)
+        columns, target = SizeEstimate.of(trees, released, counts.stddev), TargetCounts(task, self.target_counts(task))
+        target.ask(permit, before[self.delta > 0].noise)
+        begun = self.start(task, columns, target.counts, target.stddev)
         bases = bases_of(found, form.paired, form.products)
         squares = mean_squares(found, bases)
         reach = REACH * typical_length(squares, self._norm)
         products = self._products(task, bases, squares, reach, begun.count, others[0], permit)
         posterior = AnovaPosterior(products, groups_of(bases), len(self.directions(task).T))
         fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, reach, begun, posterior)
-        for _ in range(self._rounds()):
-            fit.advance(self.pull(fit, before[-1]), steps)
-        posterior.fit(begun.variance, LAST)
-        return {**self._artefact(task, fit, found), "n_iter_": self._rounds()}
+        for turn in range(self._rounds()):
+            seen = math.inf if fit.turns else self._seen(fit, squares, reach * steps.stddev)
+            if seen < (HIDDEN if turn else DIM):
+                target.ask(permit, steps.noise)
+                fit.restart(self.start(task, columns, target.counts, target.stddev))
+            else:
+                fit.advance(self.pull(fit, before[-1]), steps)
+        if fit.turns:
+            posterior.fit(fit.begun.variance, LAST)
+        return {**self._artefact(task, fit, found), "n_iter_": fit.turns}
+
+    def _seen(self, fit: AnovaFit, squares: Array, stddev: float) -> float:
+        """By how many standard deviations of noise one function would be seen that all scores follow.
+
+        The sum of residuals times this function is compared with the noise on all rounds together: so it depends on
+        noise, and on the number of records and what else is known of the target, but not on what functions there are.
+        """
+        pull = self.pull(fit, None)
+        score = math.sqrt(float(squares[1:].max()) * fit.begun.variance)
+        return fit.begun.count * pull.bend * score * math.sqrt(self._rounds()) / (pull.residual * stddev)
 
     def _products(
         self, task: Task, bases: Bases, squares: Array, reach: float, count: float, noisy: Spread, permit: Permit

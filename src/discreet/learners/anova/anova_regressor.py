@@ -19,6 +19,7 @@ from discreet.learners.anova.smooth_bases import distribution, quantile_of
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
 from discreet.questions.gradients.anova_gradients import anova_residuals_of, residual_sizes
 from discreet.questions.gradients.anova_scores import Loss
+from discreet.questions.question import BoundedSum
 from discreet.releases.joint_plan import Stage, StagedPlan
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
@@ -78,6 +79,7 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
     """
 
     purpose: ClassVar[str] = "ANOVA regression"
+    start_share: ClassVar[float] = START
     target_ends_: Array
 
     def __init__(
@@ -126,11 +128,13 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
             raise ParameterError(self.purpose, obstacle, "Give bounds of the target from 0 on, or another loss.")
         return super().plan(task)
 
-    def start_stages(self, task: Task) -> list[Stage]:
-        """A tree of the target, and the sizes of residuals."""
+    def target_counts(self, task: Task) -> BoundedSum:
+        """A tree of the target."""
+        return column_trees_of(task.schema, (str(task.target),), self._norm)
+
+    def size_stages(self, task: Task) -> list[Stage]:
+        """The sizes of residuals, before the second round and some more."""
         form, times = self._form(task), min(SIZES, self._rounds() - 1)
-        target = str(task.target)
-        tree = Stage(column_trees_of(task.schema, (target,), self._norm), START)
         asked: dict[str, Any] = {
             **form.given,
             "coefficients": np.zeros((1, form.size)),
@@ -138,18 +142,17 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
             "center": (0.0,),
             "unit": 1.0,
         }
-        sizes = anova_residuals_of(task.schema, task.features, target, **asked)
-        return [tree, Stage(sizes, START, times)] if times else [tree]
+        sizes = anova_residuals_of(task.schema, task.features, str(task.target), **asked)
+        return [Stage(sizes, START, times)] if times else []
 
-    def start(self, task: Task, columns: SizeEstimate, spreads: list[Spread], permit: Permit) -> TargetStart:
+    def start(self, task: Task, columns: SizeEstimate, counts: Array, stddev: float) -> TargetStart:
         """At the median of the target, a quantile or the mean, with a unit that residuals are as large as."""
         name = (str(task.target),)
-        released = permit.ask(column_trees_of(task.schema, name, self._norm), spreads[0].noise)
         trees = ColumnTrees.of(task.schema, name, self._norm)
-        count = joined([columns, SizeEstimate.of(trees, released, spreads[0].stddev)]).known(task.data.public_size)
-        number, counted = task.schema.number(name[0]), trees.counts(released)[0]
+        count = joined([columns, SizeEstimate.of(trees, counts, stddev)]).known(task.data.public_size)
+        number, counted = task.schema.number(name[0]), trees.counts(counts)[0]
         width = (number.upper - number.lower) / LEAVES
-        noise = spreads[0].stddev * math.sqrt(trees.tree.variance(np.where(np.arange(LEAVES) < LEAVES // 2, 1.0, 0.0)))
+        noise = stddev * math.sqrt(trees.tree.variance(np.where(np.arange(LEAVES) < LEAVES // 2, 1.0, 0.0)))
         center = self._center(counted, ANYWHERE * noise**2 / count)
         near = _near(counted, center, NEAR - DOUBT * noise / count)
         middle = number.lower + width * center
@@ -163,10 +166,10 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
             return float((np.arange(LEAVES) + 0.5) @ np.diff(distribution(counted), prepend=0.0))
         return quantile_of(distribution(counted, 1.0 + anywhere), self.level if self.loss == "quantile" else 0.5)
 
-    def pull(self, fit: AnovaFit, sizes: Spread) -> ResidualPull:
+    def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """Residuals are shrunk to the size that the share INSIDE has; it does not grow from round to round."""
         inside, size = INSIDE[self.loss], fit.size
-        if 0 < fit.turns <= SIZES:
+        if sizes is not None and 0 < fit.turns <= SIZES:
             beyond = np.cumsum(fit.sizes(sizes)[::-1])  # of this size or larger, from the largest on
             noise = sizes.stddev * np.sqrt(np.arange(1, len(beyond) + 1))
             over = np.flatnonzero(beyond + noise > (1 - inside) * fit.begun.count)

@@ -48,7 +48,7 @@ class AnovaShapes(PrivateEstimator):
     pairs_ : array of shape (n_pairs, 2)
         Public. The places of both features of each pair.
     n_iter_ : int
-        Public. The number of rounds.
+        Released. The number of rounds that functions were found in; 0 where noise hides them.
     """
 
     supervised: ClassVar[bool] = True

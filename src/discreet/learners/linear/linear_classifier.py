@@ -42,7 +42,7 @@ STILL = 0.03  # noise on scores below which it is not
 GROWTH = 0.5  # the power of it by which lengths grow
 ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 8, 4, 16
 AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
-LOST = 0.2  # noise on scores beyond which single coefficients, and how the loss bends, are lost in it
+LOST = 0.2  # noise on scores beyond which how the loss bends is lost in it, and single columns, if there is one score
 DROWNED = 8.0  # noise beyond which steps start close to where nothing is known
 LEAST_BEND = 0.1  # of the second derivatives at the start: steps are not too long, where scores ran away
 FARTHEST = 2.0  # times the typical length, at most
@@ -233,10 +233,14 @@ class LinearClassifier(WeightedEstimator, LinearScores):
 
 
 def path_of(white: Whitening, scores: int, rounds: int, moved: float) -> Path:
-    """Steps of so many scores, with a prior as fine as noise allows that moves scores by so much."""
+    """Steps of so many scores, with a prior as fine as noise allows that moves scores by so much.
+
+    The variance of a column is found from one coefficient of each score, and so, relatively, the better the more there
+    are.
+    """
     if moved > DROWNED:
         return CautiousSteps(white, scores, rounds)
-    return EvenSteps(white, scores) if moved > LOST else AveragedSteps(white, scores)
+    return EvenSteps(white, scores) if moved > LOST * math.sqrt(scores) else AveragedSteps(white, scores)
 
 
 def rounds_of(max_iter: int | None, budget: Budget) -> int:
