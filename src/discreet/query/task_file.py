@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,21 +47,28 @@ LONGEST = 4096  # bytes of a file of secrets
 ASKED = "task of devices"
 
 
-def task_in_words(text: str, schema: Schema, name: str, least: int, epsilon: float, delta: float) -> AggregationTask:
-    """The task that has devices answer a question in words, such as "histogram of age bins=8".
-
-    Examples
-    --------
-    >>> task_in_words("mean of x0", Schema.numeric(0, 1, 1), "1", 100, 1.0, 0.0).recipe.name
-    'moments'
-    """
+def asked_in_words(text: str, epsilon: float, delta: float = 0.0) -> Callable[[Any], Any]:
+    """What asks a question in words of whatever it is given, such as "histogram of age bins=8"."""
     wording = Wording.of(text)
     found = named(wording)
     if found is None:
         raise unknown(ASKED, "_".join(wording.words), 'Write such as "histogram of age bins=8".')
     question = statistic_asked(ASKED, *found, wording.options)
     paid = {"epsilon": epsilon} | ({"delta": delta} if delta else {})
-    return task_for(lambda devices: question.function(devices, **question.options, **paid), schema, name, least)
+    return lambda data: question.function(data, **question.options, **paid)
+
+
+def task_in_words(
+    text: str, schema: Schema, name: str, least: int, epsilon: float, delta: float = 0.0
+) -> AggregationTask:
+    """The task that has devices answer a question in words.
+
+    Examples
+    --------
+    >>> task_in_words("mean of x0", Schema.numeric(0, 1, 1), "1", 100, 1.0).recipe.name
+    'moments'
+    """
+    return task_for(asked_in_words(text, epsilon, delta), schema, name, least)
 
 
 def written_task(published: PublishedTask) -> str:

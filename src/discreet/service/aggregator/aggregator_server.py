@@ -20,7 +20,7 @@ from discreet.crypto.errors import Disagreement, Malformed, TooFewReports
 from discreet.query.task_file import written_task
 from discreet.service.bounded_http import BoundedHandler, BoundedServer
 from discreet.trust.aggregation.aggregator_line import PROBLEM, written_id
-from discreet.trust.aggregation.dap import Rejected
+from discreet.trust.aggregation.dap import Rejected, rejected
 from discreet.trust.aggregation.helper import Helper
 from discreet.trust.aggregation.leader import Leader
 from discreet.trust.aggregation.published_task import is_loopback
@@ -141,11 +141,12 @@ class _Handler(BoundedHandler):
         except DiscreetError as refusal:
             self._refused(HTTPStatus.CONFLICT, "", refusal)
         except sqlite3.Error:  # a full disk
-            self._refused(HTTPStatus.SERVICE_UNAVAILABLE, "", "The store cannot be written. Send it again later.")
+            self._refused(HTTPStatus.SERVICE_UNAVAILABLE, "", "its store cannot be written")
 
     def _refused(self, status: HTTPStatus, kind: str, why: DiscreetError | str) -> None:
-        content = {"type": PROBLEM + kind if kind else "about:blank", "title": status.phrase, "detail": str(why)}
-        self.answer(status, content, kind="application/problem+json")
+        detail, remedy = (why, "") if isinstance(why, str) else (why.obstacle, why.remedy)
+        content = {"type": PROBLEM + kind if kind else "about:blank", "title": status.phrase, "detail": detail}
+        self.answer(status, content | {"remedy": remedy}, kind="application/problem+json")
 
     def _done(self, body: bytes | None) -> bytes:
         asked = urlsplit(self.path)
@@ -171,11 +172,11 @@ class _Handler(BoundedHandler):
                 return one.finish(job.encode()[:64], body or b"")
             case ("POST", ["aggregate_shares"], Helper()) if self._is_leader(one):
                 return one.share(body or b"")
-        raise Rejected("request", "it is not answered here, or not to this sender", "", kind="unauthorizedRequest")
+        raise rejected("unauthorizedRequest", "it is not answered here, or not to this sender", "Check who asks what.")
 
     def _known(self, one: StoredAggregator | None) -> StoredAggregator:
         if one is None:
-            raise Rejected("request", "there is no such task here", "Check its identifier.", kind="unrecognizedTask")
+            raise rejected("unrecognizedTask", "there is no such task here", "Check its identifier.")
         return one
 
 

@@ -122,7 +122,7 @@ def _refusal(status: int, answer: bytes) -> Rejected:
     """The error that an aggregator's problem document tells of; what it says is shown, and not believed."""
     try:
         told = json.loads(answer[: 2**14])
-        kind, why = str(told["type"]).removeprefix(PROBLEM), str(told["detail"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        kind, why = "", f"status {status}"
-    return rejected(kind[:40], f"it refuses: {why[:500]}", "Read what it says.")
+        kind, why, remedy = str(told["type"]).removeprefix(PROBLEM), str(told["detail"]), str(told.get("remedy", ""))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        kind, why, remedy = "", f"status {status}", ""
+    return rejected(kind[:40], f"it refuses: {why[:500]}", remedy[:500] or "Ask its owner.")
