@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
 from discreet.core.errors import ParameterError
+from discreet.core.held import unheld
 
 PATIENCE = 30  # seconds for a request to arrive, from its first byte to its last
 DIGITS = 18  # of a length
@@ -88,6 +89,7 @@ class _Patient(io.RawIOBase):
         return self._line.recv_into(buffer)
 
 
+@unheld("one call")
 class BoundedHandler(BaseHTTPRequestHandler):
     """Answers one request after the other of a connection; a subclass has `do_GET` and the like."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.events import LaplaceLoss
 from discreet.core.neighbors import RECORD, Neighbors
@@ -48,11 +49,13 @@ def account(cap: float = 1000.0) -> MemoryLedger:
 class Pair:
     """A leader and a helper whose files are in a folder; `restarted` is what is left of them after a power cut."""
 
-    def __init__(self, folder: Path, of: PublishedTask | None = None, ledgers: Any = None) -> None:
+    def __init__(
+        self, folder: Path, of: PublishedTask | None = None, ledgers: Any = None, bits: Bits | None = None
+    ) -> None:
         self.folder, self.published = folder, of or published()
         self.ledgers = ledgers or [account(), account()]
         stores = [AggregatorStore(folder / f"{k}.reports", self.published, k) for k in (0, 1)]
-        self.helper = Helper(self.published, SHARED, stores[1], self.ledgers[1], bits=DeterministicBits(1))
+        self.helper = Helper(self.published, SHARED, stores[1], self.ledgers[1], bits=bits or DeterministicBits(1))
         self.leader = Leader(self.published, SHARED, stores[0], self.ledgers[0], self.helper, bits=DeterministicBits(0))
 
     def restarted(self) -> Pair:
@@ -78,3 +81,16 @@ class Pair:
         shares = [ASKER.key.opened(one, about_sum(self.published, k, found.reports)) for k, one in sealed]
         rows = [np.frombuffer(one or b"", np.uint8)[None] for one in shares]
         return np.rint(self.published.task.opened(rows, found.reports)).tolist()  # type: ignore[no-any-return]
+
+
+class Silent:
+    """An account that pays, with no noise."""
+
+    def __init__(self, true: Any) -> None:
+        self._true = true
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._true, name)
+
+    def noise(self) -> Any:
+        return 0 * self._true.noise()

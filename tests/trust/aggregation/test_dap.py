@@ -18,10 +18,10 @@ from discreet.trust.aggregation.dap import (
     FINISHED,
     REJECTED,
     REPLAYED,
-    Answered,
     Ciphertext,
     Collection,
     Counted,
+    HelperAnswer,
     HpkeConfig,
     Metadata,
     PreparedReport,
@@ -49,16 +49,16 @@ MESSAGES: dict[str, tuple[bytes, Callable[[bytes], Any], Any]] = {
     "AggregationJobResp": (
         dap.written_answers(
             [
-                Answered(NONCE, CONTINUED, b"\x04\x05"),
-                Answered(NONCE, FINISHED),
-                Answered(NONCE, REJECTED, reason=REPLAYED),
+                HelperAnswer(NONCE, CONTINUED, b"\x04\x05"),
+                HelperAnswer(NONCE, FINISHED),
+                HelperAnswer(NONCE, REJECTED, reason=REPLAYED),
             ]
         ),
         dap.read_answers,
         [
-            Answered(NONCE, CONTINUED, b"\x04\x05"),
-            Answered(NONCE, FINISHED),
-            Answered(NONCE, REJECTED, reason=REPLAYED),
+            HelperAnswer(NONCE, CONTINUED, b"\x04\x05"),
+            HelperAnswer(NONCE, FINISHED),
+            HelperAnswer(NONCE, REJECTED, reason=REPLAYED),
         ],
     ),
     "AggregationJobContinueReq": (dap.written_accepted([NONCE]), dap.read_accepted, [NONCE]),

@@ -19,12 +19,12 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.recipe import Recipe
 from discreet.trust.aggregation import leader as leaders
 from discreet.trust.aggregation.aggregator_store import AggregatorStore
-from discreet.trust.aggregation.dap import FINISHED, Answered, Rejected, read_answers, written_answers
+from discreet.trust.aggregation.dap import FINISHED, HelperAnswer, Rejected, read_answers, written_answers
 from discreet.trust.aggregation.helper import Helper
 from discreet.trust.aggregation.leader import Leader
 from discreet.trust.aggregation.sealed_report import SealedReport, sealed_reports
 from discreet.trust.aggregation.share_aggregator import Batch, Reports
-from tests.trust.aggregation.surveyed import NOW, ROWS, SHARED, Pair, account, published, task
+from tests.trust.aggregation.surveyed import NOW, ROWS, SHARED, Pair, Silent, account, published, task
 
 
 def refused(kind: str, action: Callable[[], Any]) -> None:
@@ -234,7 +234,7 @@ class Lying(Helper):
 
     def finish(self, job: bytes, request: bytes) -> bytes:
         told = read_answers(super().finish(job, request))
-        return written_answers([Answered(one.nonce, FINISHED) for one in told] if self.way == 3 else told[1:])
+        return written_answers([HelperAnswer(one.nonce, FINISHED) for one in told] if self.way == 3 else told[1:])
 
 
 def test_a_helper_that_deviates_has_no_false_report_counted_and_learns_nothing(tmp_path: Path) -> None:
@@ -292,24 +292,11 @@ def test_devices_that_lie_with_the_leader_still_meet_all_of_the_helpers_noise(tm
     """All devices but one are the leader's, and it adds no noise: the helper's share is as noisy as promised."""
     wide = Recipe("contingency", {"columns": ("x0",), "bins": (1000,)})
     pair = Pair(tmp_path, published(task(noise=LaplaceLoss(8.0), recipe=wide)))
-    pair.leader._account = _Silent(pair.leader._account)  # type: ignore[assignment]
+    pair.leader._account = Silent(pair.leader._account)  # type: ignore[assignment]
     pair.upload(pair.reports(ROWS[:2]))
     seen = pair.opened(pair.leader.collect())
     promised = 8.0 * 2 * 2**0.5  # Laplace noise of multiplier 8 on a sensitivity of two cells
     assert np.std(seen) == pytest.approx(promised, rel=5 * (5 / 4) ** 0.5 / len(seen) ** 0.5)
-
-
-class _Silent:
-    """An account that pays, with no noise."""
-
-    def __init__(self, true: Any) -> None:
-        self._true = true
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._true, name)
-
-    def noise(self) -> Any:
-        return 0 * self._true.noise()
 
 
 def test_an_account_that_cannot_pay_opens_nothing(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from discreet.core.errors import BudgetExceeded, DiscreetError, EngineFailure, ParameterError
+from discreet.core.held import unheld
 from discreet.crypto.errors import Disagreement, Malformed, TooFewReports
 from discreet.query.task_file import written_task
 from discreet.service.bounded_http import BoundedHandler, BoundedServer
@@ -37,6 +38,7 @@ STATUS: dict[str, HTTPStatus] = {
 }
 
 
+@unheld("own turns")
 class AggregatorServer(BoundedServer):
     """Serves one aggregator of each of some tasks.
 

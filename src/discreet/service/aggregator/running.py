@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD
+from discreet.ledger.own_file import create_own
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.task_file import read_asker, read_secrets, read_task, write_asker, write_secrets, written_task
 from discreet.service.aggregator.aggregator_server import AggregatorServer, tell_owner
@@ -171,4 +172,4 @@ def _write(
         ledger.close()
     write_secrets(home / SECRETS, published, secrets)
     write_asker(home / ASKER, published, asker)
-    (home / TASK).write_text(written_task(published), encoding="utf-8")
+    create_own(home / TASK, written_task(published).encode())

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS share (message BLOB NOT NULL);
 
 
 @dataclass(frozen=True)
-class Tally:
+class SumTally:
     """An aggregator's share of the sum so far, and which reports are in it: secret."""
 
     total: bytes = field(repr=False)
@@ -44,7 +44,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Job:
+class VerificationJob:
     """Reports that leader and helper are verifying together; there is one such job at a time.
 
     Parameters
@@ -163,33 +163,33 @@ class AggregatorStore(OwnDatabase):
         known = "SELECT 1 FROM seen WHERE id = ?"
         return [first[id] == place and db.execute(known, (id,)).fetchone() is None for place, id in enumerate(ids)]
 
-    def job(self) -> Job | None:
+    def job(self) -> VerificationJob | None:
         """The job that is under way, or the last one."""
         with self.transaction() as db:
             row = db.execute("SELECT * FROM job").fetchone()
-        return None if row is None else Job(*row)
+        return None if row is None else VerificationJob(*row)
 
-    def set_job(self, job: Job) -> None:
+    def set_job(self, job: VerificationJob) -> None:
         """Keep what was said, in place of the job before."""
         with self.transaction() as db:
             self._set_job(db, job)
 
-    def _set_job(self, db: sqlite3.Connection, job: Job) -> None:
+    def _set_job(self, db: sqlite3.Connection, job: VerificationJob) -> None:
         db.execute("DELETE FROM job")
         db.execute("INSERT INTO job VALUES (?, ?, ?, ?, ?)", (job.id, job.request, job.answer, job.decided, job.told))
 
-    def tally(self) -> Tally:
+    def tally(self) -> SumTally:
         """The batch so far."""
         with self.transaction() as db:
             total, checksum, *numbers = db.execute("SELECT * FROM tally").fetchone()
-        return Tally(total, checksum, Batch(*numbers))
+        return SumTally(total, checksum, Batch(*numbers))
 
-    def count(self, job: Job, ids: Sequence[bytes], fresh: Mask, agreed: Mask, total: Bytes) -> bool:
+    def count(self, job: VerificationJob, ids: Sequence[bytes], fresh: Mask, agreed: Mask, total: Bytes) -> bool:
         """End a job: its reports are seen, the agreed ones counted, and none waits any more.
 
         Parameters
         ----------
-        job : Job
+        job : VerificationJob
             As it ended.
         ids : sequence of bytes
             Its reports.

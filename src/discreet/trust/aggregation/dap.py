@@ -24,7 +24,7 @@ Read = TypeVar("Read")
 
 
 @unheld("one call")
-class Reader:
+class FieldReader:
     """Takes fields off the front of bytes; what is cut short is refused."""
 
     def __init__(self, data: bytes) -> None:
@@ -71,18 +71,18 @@ def malformed(obstacle: str) -> Malformed:
     return Malformed("a message of an aggregation", obstacle, "Send it in the form of docs/wire/prio3.md.", UNOPENED)
 
 
-def whole(data: bytes, read: Callable[[Reader], Read]) -> Read:
+def whole(data: bytes, read: Callable[[FieldReader], Read]) -> Read:
     """What these bytes are, with nothing behind it."""
-    reader = Reader(data)
+    reader = FieldReader(data)
     found = read(reader)
     if reader.left:
         raise malformed("something follows it")
     return found
 
 
-def each(data: bytes, read: Callable[[Reader], Read]) -> Iterator[Read]:
+def each(data: bytes, read: Callable[[FieldReader], Read]) -> Iterator[Read]:
     """What these bytes are, one after the other."""
-    reader = Reader(data)
+    reader = FieldReader(data)
     while reader.left:
         yield read(reader)
 
@@ -104,7 +104,7 @@ class HpkeConfig:
         return bytes([self.number]) + suite + prefixed(self.public, 2)
 
     @classmethod
-    def read(cls, reader: Reader) -> HpkeConfig:
+    def read(cls, reader: FieldReader) -> HpkeConfig:
         number = reader.number(1)
         for one in (KEM, KDF, AEAD):
             reader.expect(one, 2, "a part of the suite")
@@ -139,7 +139,7 @@ class Ciphertext:
         return bytes([self.number]) + prefixed(self.encapsulated, 2) + prefixed(self.payload, 4)
 
     @classmethod
-    def read(cls, reader: Reader) -> Ciphertext:
+    def read(cls, reader: FieldReader) -> Ciphertext:
         return cls(reader.number(1), reader.field(2), reader.field(4))
 
 
@@ -154,7 +154,7 @@ class Metadata:
         return self.nonce + self.time.to_bytes(8, "big") + bytes(2)
 
     @classmethod
-    def read(cls, reader: Reader) -> Metadata:
+    def read(cls, reader: FieldReader) -> Metadata:
         found = cls(reader.taken(NONCE), reader.number(8))
         reader.expect(0, 2, "an extension")
         return found
@@ -174,12 +174,12 @@ class PreparedReport:
         return handed + prefixed(self.verifier, 4)
 
     @classmethod
-    def read(cls, reader: Reader) -> PreparedReport:
+    def read(cls, reader: FieldReader) -> PreparedReport:
         return cls(Metadata.read(reader), reader.field(4), Ciphertext.read(reader), reader.field(4))
 
 
 @dataclass(frozen=True)
-class Answered:
+class HelperAnswer:
     """PrepareResp: what a helper says of a report: its verifier share, or nothing, or why it rejects it."""
 
     nonce: bytes
@@ -192,7 +192,7 @@ class Answered:
         return self.nonce + bytes([self.state]) + tail[self.state]
 
     @classmethod
-    def read(cls, reader: Reader) -> Answered:
+    def read(cls, reader: FieldReader) -> HelperAnswer:
         nonce, state = reader.taken(NONCE), reader.number(1)
         if state == CONTINUED:
             return cls(nonce, state, reader.field(4))
@@ -214,26 +214,26 @@ def read_job(data: bytes) -> list[PreparedReport]:
     return list(each(whole(data, _reports), PreparedReport.read))
 
 
-def _reports(reader: Reader) -> bytes:
+def _reports(reader: FieldReader) -> bytes:
     reader.expect(0, 4, "an aggregation parameter")
     _expect_batch(reader)
     return reader.field(4)
 
 
-def _expect_batch(reader: Reader) -> None:
+def _expect_batch(reader: FieldReader) -> None:
     reader.expect(LEADER_SELECTED, 1, "a batch mode")
     if reader.field(2) != bytes(BATCH):
         raise malformed("there is one batch alone")
 
 
-def written_answers(answers: Sequence[Answered]) -> bytes:
+def written_answers(answers: Sequence[HelperAnswer]) -> bytes:
     """AggregationJobResp."""
     return prefixed(b"".join(one.written() for one in answers), 4)
 
 
-def read_answers(data: bytes) -> list[Answered]:
+def read_answers(data: bytes) -> list[HelperAnswer]:
     """What `written_answers` wrote."""
-    return list(each(whole(data, lambda reader: reader.field(4)), Answered.read))
+    return list(each(whole(data, lambda reader: reader.field(4)), HelperAnswer.read))
 
 
 def written_accepted(nonces: Sequence[bytes]) -> bytes:
@@ -244,12 +244,12 @@ def written_accepted(nonces: Sequence[bytes]) -> bytes:
 def read_accepted(data: bytes) -> list[bytes]:
     """What `written_accepted` wrote."""
 
-    def accepted(reader: Reader) -> bytes:
+    def accepted(reader: FieldReader) -> bytes:
         nonce = reader.taken(NONCE)
         reader.expect(0, 4, "a payload")
         return nonce
 
-    def body(reader: Reader) -> bytes:
+    def body(reader: FieldReader) -> bytes:
         reader.expect(1, 2, "a step")
         return reader.field(4)
 
@@ -268,7 +268,7 @@ class Counted:
         return batch + prefixed(b"", 4) + self.reports.to_bytes(8, "big") + self.checksum
 
     @classmethod
-    def read(cls, reader: Reader) -> Counted:
+    def read(cls, reader: FieldReader) -> Counted:
         _expect_batch(reader)
         reader.expect(0, 4, "an aggregation parameter")
         return cls(reader.number(8), reader.taken(CHECKSUM))
@@ -291,7 +291,7 @@ class Collection:
         return batch + told + self.leader.written() + self.helper.written()
 
     @classmethod
-    def read(cls, reader: Reader) -> Collection:
+    def read(cls, reader: FieldReader) -> Collection:
         _expect_batch(reader)
         numbers = [reader.number(8) for _ in range(3)]
         return cls(*numbers, Ciphertext.read(reader), Ciphertext.read(reader))

@@ -11,7 +11,7 @@ from discreet.core.held import exclusive
 from discreet.crypto.errors import Disagreement
 from discreet.crypto.prio3.proof import Mask
 from discreet.crypto.prio3.shares import Verification
-from discreet.trust.aggregation.aggregator_store import Job
+from discreet.trust.aggregation.aggregator_store import VerificationJob
 from discreet.trust.aggregation.dap import (
     CONTINUED,
     FINISHED,
@@ -19,8 +19,8 @@ from discreet.trust.aggregation.dap import (
     REPLAYED,
     UNOPENABLE,
     UNPROVED,
-    Answered,
     Counted,
+    HelperAnswer,
     PreparedReport,
     malformed,
     read_accepted,
@@ -69,7 +69,7 @@ class Helper(StoredAggregator):
             raise rejected("batchMismatch", "the batch was collected, and takes no more", "Ask for a new task.")
         pending = self._computed(request)
         answer = written_answers(self._answers(pending))
-        self.store.set_job(Job(job, request, answer))
+        self.store.set_job(VerificationJob(job, request, answer))
         self._pending = (job, pending)
         return answer
 
@@ -83,16 +83,16 @@ class Helper(StoredAggregator):
         own = self._verified([(one.metadata, one.public, one.share) for one in reports])
         return _Pending(reports, own, np.array(self.store.unseen([one.metadata.nonce for one in reports]), dtype=bool))
 
-    def _answers(self, pending: _Pending) -> list[Answered]:
+    def _answers(self, pending: _Pending) -> list[HelperAnswer]:
         """Its verifier share for each report that it has not seen and can read, in the order of the leader."""
         found = []
         for row, nonce in enumerate(pending.nonces):
             if not pending.fresh[row]:
-                found.append(Answered(nonce, REJECTED, reason=REPLAYED))
+                found.append(HelperAnswer(nonce, REJECTED, reason=REPLAYED))
             elif not pending.verification.usable[row]:
-                found.append(Answered(nonce, REJECTED, reason=UNOPENABLE))
+                found.append(HelperAnswer(nonce, REJECTED, reason=UNOPENABLE))
             else:
-                found.append(Answered(nonce, CONTINUED, pending.verification.verifiers[row].tobytes()))
+                found.append(HelperAnswer(nonce, CONTINUED, pending.verification.verifiers[row].tobytes()))
         return found
 
     @exclusive
@@ -111,12 +111,12 @@ class Helper(StoredAggregator):
         agreed = named & pending.fresh & self._accepted(pending)
         told = written_answers(
             [
-                Answered(nonce, FINISHED) if agreed[row] else Answered(nonce, REJECTED, reason=UNPROVED)
+                HelperAnswer(nonce, FINISHED) if agreed[row] else HelperAnswer(nonce, REJECTED, reason=UNPROVED)
                 for row, nonce in enumerate(pending.nonces)
                 if named[row]
             ]
         )
-        ended = Job(job, sha256(kept.request).digest(), kept.answer, request, told)
+        ended = VerificationJob(job, sha256(kept.request).digest(), kept.answer, request, told)
         total = self._with(pending.verification, agreed)
         if not self.store.count(ended, pending.nonces, pending.fresh, agreed, total):
             raise Disagreement("a job", "its reports were counted in another one", "Begin a new one.")

@@ -15,14 +15,14 @@ from discreet.core.ledger import Ledger
 from discreet.crypto.errors import UNOPENED, TooFewReports
 from discreet.crypto.prio3.proof import Mask
 from discreet.crypto.prio3.shares import NONCE, Verification
-from discreet.trust.aggregation.aggregator_store import AggregatorStore, Job
+from discreet.trust.aggregation.aggregator_store import AggregatorStore, VerificationJob
 from discreet.trust.aggregation.dap import (
     CONTINUED,
     FINISHED,
-    Answered,
     Ciphertext,
     Collection,
     Counted,
+    HelperAnswer,
     PreparedReport,
     each,
     malformed,
@@ -107,7 +107,7 @@ class Leader(StoredAggregator):
             waiting = self.store.first_waiting(MOST_REPORTS)
             if not waiting:
                 return 0
-            job = Job(secrets.token_bytes(JOB), b"".join(id for id, _ in waiting))
+            job = VerificationJob(secrets.token_bytes(JOB), b"".join(id for id, _ in waiting))
             self.store.set_job(job)
         ids = [job.request[at : at + NONCE] for at in range(0, len(job.request), NONCE)]
         reports = [self._read(raw) for raw in self.store.waiting_of(ids)]
@@ -118,7 +118,7 @@ class Leader(StoredAggregator):
         request = written_accepted(accepted)
         told = _in_order(read_answers(self._helper.finish(job.id, request)), accepted)
         agreed[agreed] = _are(told, FINISHED)
-        ended = Job(job.id, job.request, b"", request)
+        ended = VerificationJob(job.id, job.request, b"", request)
         fresh = np.ones(len(ids), dtype=bool)  # what waits was not seen before, and waits once
         if not self.store.count(ended, ids, fresh, agreed, self._with(own, agreed)):
             raise malformed("a report that waited was counted meanwhile")
@@ -127,7 +127,7 @@ class Leader(StoredAggregator):
     def _read(self, raw: bytes) -> SealedReport:
         return whole(raw, lambda reader: SealedReport.read(reader, self.published))
 
-    def _asked(self, job: Job, reports: Sequence[SealedReport], own: Verification) -> list[Answered]:
+    def _asked(self, job: VerificationJob, reports: Sequence[SealedReport], own: Verification) -> list[HelperAnswer]:
         """What the helper says of each report."""
         handed = [
             PreparedReport(one.metadata, one.public, one.shares[1], own.verifiers[row].tobytes())
@@ -161,11 +161,11 @@ class Leader(StoredAggregator):
             left -= done
 
 
-def _in_order(answers: list[Answered], nonces: Sequence[bytes]) -> list[Answered]:
+def _in_order(answers: list[HelperAnswer], nonces: Sequence[bytes]) -> list[HelperAnswer]:
     if [one.nonce for one in answers] != list(nonces):
         raise malformed("the helper speaks of other reports")
     return answers
 
 
-def _are(answers: Sequence[Answered], state: int) -> Mask:
+def _are(answers: Sequence[HelperAnswer], state: int) -> Mask:
     return np.array([one.state == state for one in answers], dtype=bool)

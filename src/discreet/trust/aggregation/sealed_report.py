@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.prio3.proof import Mask
 from discreet.crypto.prio3.shares import NONCE
-from discreet.trust.aggregation.dap import Ciphertext, HpkeConfig, Metadata, Reader, malformed, prefixed
+from discreet.trust.aggregation.dap import Ciphertext, FieldReader, HpkeConfig, Metadata, malformed, prefixed
 from discreet.trust.aggregation.published_task import KEY, PublishedTask
 from discreet.trust.aggregation.share_aggregator import Reports
 
@@ -103,7 +103,7 @@ class SealedReport:
         return b"".join(parts)
 
     @classmethod
-    def read(cls, reader: Reader, published: PublishedTask) -> SealedReport:
+    def read(cls, reader: FieldReader, published: PublishedTask) -> SealedReport:
         """The next report, for this task; anything else is refused by its lengths alone."""
         metadata, public = Metadata.read(reader), reader.field(4)
         found = cls(metadata, public, tuple(Ciphertext.read(reader) for _ in range(published.task.aggregators)))
