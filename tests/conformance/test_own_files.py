@@ -31,6 +31,7 @@ OPEN = {
     "anchor.py": "a mark has a checksum, and is no secret",
     "published_table.py": "a table is given away, and is no secret",
     "out_file.py": "a page for its owner to look at, which nothing reads again",
+    "running.py": "a task is public; its secrets are read by read_own",
     "aggregator.py": "a tally has a checksum, and is no secret",
 }
 

@@ -58,12 +58,13 @@ class AggregatorServer(BoundedServer):
     def __init__(self, host: str = "127.0.0.1", port: int = 0, context: ssl.SSLContext | None = None) -> None:
         check_covered(host, context)
         self.by_path: dict[str, StoredAggregator] = {}
-        self._stopped = threading.Event()
+        self._stopped, self._lock = threading.Event(), threading.Lock()
         super().__init__(host, port, _Handler, context)
 
     def add(self, one: StoredAggregator) -> None:
         """Serve an aggregator of a task."""
-        self.by_path[written_id(one.published.identifier)] = one
+        with self._lock:
+            self.by_path = {**self.by_path, written_id(one.published.identifier): one}
 
     def verify_for_ever(self, tell: Callable[[str], None]) -> None:
         """Have leaders verify what waits, until the server is closed; trouble is told, and tried again."""

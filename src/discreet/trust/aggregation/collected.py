@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.held import Held, exclusive, unheld
+from discreet.core.held import Held, exclusive
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD
 from discreet.core.receipt import in_words
@@ -34,7 +34,6 @@ Release = TypeVar("Release")
 JOB = 16  # bytes
 
 
-@unheld("one call")
 @dataclass
 class _Devices:
     """Stands in for devices that are not asked yet: it notes the question, and answers with zeros."""
