@@ -42,6 +42,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "spark.md",
         "trust.md",
         "parties.md",
+        "devices_and_helpers.md",
         "classifier.md",
         "deep.md",
         "fair.md",

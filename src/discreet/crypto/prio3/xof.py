@@ -58,7 +58,7 @@ def _batched() -> Callable[[Bytes, int], Bytes] | None:
     """The way through the library's own bindings, if it gives what the public one gives."""
     _compiled()
     try:
-        from Cryptodome.Hash.keccak import _raw_keccak_lib as keccak
+        from Cryptodome.Hash.keccak import _raw_keccak_lib as keccak  # type: ignore[attr-defined]
         from Cryptodome.Util._raw_api import SmartPointer, VoidPointer, ffi
     except ImportError:
         return None

@@ -293,5 +293,5 @@ class Collection:
     @classmethod
     def read(cls, reader: FieldReader) -> Collection:
         _expect_batch(reader)
-        numbers = [reader.number(8) for _ in range(3)]
-        return cls(*numbers, Ciphertext.read(reader), Ciphertext.read(reader))
+        reports, start, duration = (reader.number(8) for _ in range(3))
+        return cls(reports, start, duration, Ciphertext.read(reader), Ciphertext.read(reader))

@@ -89,7 +89,7 @@ class PrioReporter:
     def _rows(self, records: Any) -> Array:
         """Records in numbers, with columns in the order of the question."""
         question = self.published.task.question
-        source = source_of(records, self.published.task.schema)
+        source: Any = source_of(records, self.published.task.schema)
         return np.concatenate(list(source.batches(question.columns)))
 
     @cached_property

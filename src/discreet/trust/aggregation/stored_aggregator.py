@@ -136,7 +136,7 @@ class StoredAggregator(Held):
         vdaf = self.task.vdaf
         theirs = np.zeros_like(own.verifiers)
         right = [is_there and len(one) == vdaf.verifier for is_there, one in zip(present, other, strict=True)]
-        for row in np.flatnonzero(right):
+        for row in np.flatnonzero(right).tolist():
             theirs[row] = np.frombuffer(other[row], np.uint8)
         both = [own.verifiers, theirs] if self.number == 0 else [theirs, own.verifiers]
         return np.asarray(vdaf.agreed(own, vdaf.verdict(both)) & np.array(right, dtype=bool))
