@@ -1,12 +1,16 @@
 """Prio3 line by line as the listings of draft-irtf-cfrg-vdaf-20 have it, in Python's integers, one report at a time.
 
-Written from the text of the draft, with a class for field elements as the draft has one, and none of `discreet.crypto`:
-what is fast is compared with it, and tests hold both to the same bytes.
+Written from the text of the draft, step by step as its listings go, with a class for field elements as the draft has
+one, and none of `discreet.crypto`: what is fast is compared with it, and tests hold both to the same bytes. What a
+listing does for every report is done for every report, a copy of the circuit for each proof and query included. One
+thing is faster than the listings: the stream of an XOF is squeezed on, and not computed again from its beginning for
+each element, as the draft itself advises.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from math import prod
 from typing import Any
 
@@ -66,16 +70,21 @@ class F:
 
     @classmethod
     def encode_vec(cls, vec: Sequence[F]) -> bytes:
-        return b"".join(x.val.to_bytes(cls.ENCODED_SIZE, "little") for x in vec)
+        encoded = b""
+        for x in vec:
+            encoded += x.val.to_bytes(cls.ENCODED_SIZE, "little")
+        return encoded
 
     @classmethod
     def decode_vec(cls, data: bytes) -> list[F]:
-        parts = [
-            int.from_bytes(data[i : i + cls.ENCODED_SIZE], "little") for i in range(0, len(data), cls.ENCODED_SIZE)
-        ]
-        if any(x >= cls.MODULUS for x in parts):
-            raise ValueError("modulus overflow")
-        return [cls(x) for x in parts]
+        vec: list[F] = []
+        while len(data) > 0:
+            one, data = front(cls.ENCODED_SIZE, data)
+            x = int.from_bytes(one, "little")
+            if x >= cls.MODULUS:
+                raise ValueError("modulus overflow")
+            vec.append(cls(x))
+        return vec
 
     @classmethod
     def ntt(cls, p: list[F], n: int, set_s: bool = False) -> list[F]:
@@ -125,8 +134,9 @@ class Xof:
 
     def next_vec(self, field: type[F], length: int) -> list[F]:
         vec: list[F] = []
+        mask = next_power_of_2(field.MODULUS) - 1
         while len(vec) < length:
-            x = int.from_bytes(self.stream.read(field.ENCODED_SIZE), "little")
+            x = int.from_bytes(self.stream.read(field.ENCODED_SIZE), "little") & mask
             if x < field.MODULUS:
                 vec.append(field(x))
         return vec
@@ -187,17 +197,24 @@ class Mul:
         return Lagrange(field).poly_mul(inp[0], inp[1])
 
 
+def poly_eval(field: type[F], p: list[F], x: F) -> F:
+    found = p[-1]
+    for coefficient in reversed(p[:-1]):
+        found = found * x + coefficient
+    return found
+
+
 class Range2:
     """PolyEval of x**2 - x."""
 
-    ARITY, DEGREE = 1, 2
+    ARITY, DEGREE, P = 1, 2, (0, -1, 1)
 
     def eval(self, field: type[F], inp: list[F]) -> F:
-        return inp[0] * inp[0] - inp[0]
+        return poly_eval(field, [field(one) for one in self.P], inp[0])
 
     def eval_poly(self, field: type[F], inp: list[list[F]]) -> list[F]:
-        n = 2 * len(inp[0])
-        return [self.eval(field, [x]) for x in field.ntt(field.inv_ntt(inp[0], len(inp[0])), n)]
+        n, p = 2 * len(inp[0]), [field(one) for one in self.P]
+        return [poly_eval(field, p, x) for x in field.ntt(field.inv_ntt(inp[0], len(inp[0])), n)]
 
 
 class ParallelSum:
@@ -280,8 +297,15 @@ class Valid:
             return [self.field(int(k == measurement)) for k in range(self.length)]
         return [self.field(int(x)) for x in measurement] + self.encode_int(sum(measurement))
 
-    def eval(self, gadget: Recorded, meas: list[F], joint_rand: list[F], num_shares: int) -> list[F]:
-        field = self.field
+    def wrapped(self, seeds: list[F], poly: list[F] | None = None) -> Valid:
+        """ProveGadget.wrap and QueryGadget.wrap: a copy of the circuit whose gadget records its wires."""
+        gadget = Recorded(self.field, seeds, self.gadget, self.CALLS, poly)
+        copied = deepcopy(self)
+        copied.gadget = gadget
+        return copied
+
+    def eval(self, meas: list[F], joint_rand: list[F], num_shares: int) -> list[F]:
+        field, gadget = self.field, self.gadget
         if self.kind == "Count":
             return [gadget.eval(field, [meas[0], meas[0]]) - meas[0]]
         if self.kind == "Sum":
@@ -309,15 +333,16 @@ class Valid:
         return meas[: self.length]
 
     def prove(self, meas: list[F], prove_rand: list[F], joint_rand: list[F]) -> list[F]:
-        g = Recorded(self.field, prove_rand, self.gadget, self.CALLS)
-        self.eval(g, meas, joint_rand, 1)
+        valid = self.wrapped(prove_rand)
+        valid.eval(meas, joint_rand, 1)
+        g = valid.gadget
         poly = self.gadget.eval_poly(self.field, g.wires)
         return prove_rand + poly[: 2 * (len(g.wires[0]) - 1) + 1]
 
     def query(self, meas: list[F], proof: list[F], query_rand: list[F], joint_rand: list[F], shares: int) -> list[F]:
         seeds, poly = front(self.gadget.ARITY, proof)
-        g = Recorded(self.field, seeds, self.gadget, self.CALLS, list(poly))
-        out = self.eval(g, meas, joint_rand, shares)
+        valid = self.wrapped(seeds, list(poly))
+        out, g = valid.eval(meas, joint_rand, shares), valid.gadget
         v = out[0]
         if self.EVAL_OUTPUT_LEN > 1:
             rand, query_rand = front(self.EVAL_OUTPUT_LEN, query_rand)

@@ -16,7 +16,7 @@ ELSEWHERE = {
     "ledger/file_lock.py": "a lock holds the number of a process",
     "ledger/ledger_file.py": "SQLite fills a file that was made for its owner alone",
     "ledger/anchor.py": "a mark is overwritten in place, after `replace_own` made the file",
-    "local/report_store.py": "SQLite fills a file that `create_own` made",
+    "ledger/own_database.py": "SQLite fills a file that `create_own` made",
     "sequential/saved_stream.py": "made for its owner alone, and read once",
     "deep/training/trainer.py": "a release",
     "query/sample/make_sample.py": "made-up records",
@@ -31,6 +31,7 @@ OPEN = {
     "anchor.py": "a mark has a checksum, and is no secret",
     "published_table.py": "a table is given away, and is no secret",
     "out_file.py": "a page for its owner to look at, which nothing reads again",
+    "running.py": "a task is public; its secrets are read by read_own",
     "aggregator.py": "a tally has a checksum, and is no secret",
 }
 

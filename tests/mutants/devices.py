@@ -90,8 +90,8 @@ MUTANTS = [
         tests="conformance/test_supports.py",
     ),
     *of(
-        "local/report_store",
-        ('check_own(self.path, f"collect in {self.path}", self.path, UNCOUNTED)', "pass"),
+        "ledger/own_database",
+        ("check_own(self.path, asked, self.path, consequence)", "pass"),
         ('create_own(self.path, b"")', "self.path.touch(0o644)"),
         tests="service/collector/test_collector.py",
     ),
@@ -104,7 +104,7 @@ MUTANTS = [
         ("            os.fsync(file.fileno())\n        named", "        named"),
     ),
     *of(
-        "service/collector/collector",
+        "service/bounded_http",
         ("request_queue_size = BACKLOG", "request_queue_size = 5"),
         ("disable_nagle_algorithm = True", "disable_nagle_algorithm = False"),
         ("self.wfile = together = io.BytesIO()", "together = io.BytesIO()"),
@@ -112,6 +112,7 @@ MUTANTS = [
         ("said[0].isascii() and said[0].isdecimal()", 'said[0].strip("+-_").isdecimal()'),
         ("plain = len(said) == 1 and", "plain = len(said) > 0 and"),
         ("self.close_connection or not alone", "self.close_connection"),
+        tests="service/collector/test_collector.py",
     ),
     *of(
         "service/cli/rappor_command",

@@ -1561,7 +1561,11 @@ MUTANTS = [
         ("if before is None:", "if True:"),
         ("before[0] != digest", "False"),
         ('db.execute("DELETE FROM waiting")', "pass"),
+    ),
+    *of(
+        "ledger/own_database",
         ('self._db.execute("ROLLBACK")', 'self._db.execute("COMMIT")'),
+        tests="local/test_report_store.py",
     ),
     *of(
         "local/attributes/fake_data",

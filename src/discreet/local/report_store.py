@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import KeyReused, ParameterError
-from discreet.core.held import Held, exclusive
-from discreet.ledger.own_file import check_own, create_own
+from discreet.core.held import exclusive
+from discreet.ledger.own_database import OwnDatabase
 from discreet.local.aggregator import Aggregator
 from discreet.local.protocol import randomizer_of
 from discreet.local.randomizer import UNCOUNTED, Randomizer
@@ -45,7 +44,7 @@ class Acknowledged:
     repeated: int
 
 
-class ReportStore(Held):
+class ReportStore(OwnDatabase):
     """A tally in an SQLite file, with the identifiers of all messages that are in it.
 
     A batch is one transaction, which is on disk before it is acknowledged: after a crash at any moment, every message
@@ -78,14 +77,7 @@ class ReportStore(Held):
         if randomizer is None and not self.path.exists():
             raise self._refused("there is no such file", "Give a protocol to start one.")
         try:
-            if not self.path.exists():
-                with contextlib.suppress(FileExistsError):
-                    create_own(self.path, b"")
-            check_own(self.path, f"collect in {self.path}", self.path, UNCOUNTED)
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.executescript(TABLES)
+            super().__init__(path, TABLES, f"collect in {path}", UNCOUNTED)
             self.randomizer = self._agreed(randomizer)
         except (sqlite3.Error, OSError) as why:
             raise self._refused(str(why), "Use a file that a collector wrote, on a local disk.") from why
@@ -104,7 +96,7 @@ class ReportStore(Held):
         if any(len(one.id) != 16 for one in batch):
             raise self._refused("an identifier does not have 16 bytes", "Draw 16 random bytes for each message.")
         self.randomizer.decoded([one.message for one in batch])
-        with self._transaction() as db:
+        with self.transaction() as db:
             new = sum(self._inserted(db, one) for one in batch)
             if db.execute("SELECT count(*) FROM waiting").fetchone()[0] >= FOLDED:
                 self._fold(db)
@@ -112,12 +104,12 @@ class ReportStore(Held):
 
     def aggregator(self) -> Aggregator[Any]:
         """All that is counted so far."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             return self._counted(db)
 
     def count(self) -> int:
         """How many messages are counted so far."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             return int(db.execute("SELECT count(*) FROM seen").fetchone()[0])
 
     @exclusive
@@ -130,21 +122,6 @@ class ReportStore(Held):
             self._db.execute("DETACH other")
         if twice is not None:
             raise self._refused(f"a report is also in {other.path}", "Add up stores that have none in common.")
-
-    def close(self) -> None:
-        self._db.close()
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        self.check_process()
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
 
     def _inserted(self, db: sqlite3.Connection, one: Envelope) -> bool:
         digest = hashlib.sha256(one.message).digest()
@@ -174,7 +151,7 @@ class ReportStore(Held):
         db.execute("DELETE FROM waiting")
 
     def _agreed(self, randomizer: Randomizer | None) -> Randomizer:
-        with self._transaction() as db:
+        with self.transaction() as db:
             kept = db.execute("SELECT parameters FROM about").fetchone()
             if kept is None:
                 if randomizer is None:

@@ -30,7 +30,7 @@
     kind = "text"                   # values are named only if many records share them
     role = "quasi-identifier"       # or "identifying", "sensitive", "other"; "other" where it is left out
 
-A column that the file does not mention is never read. `federation_file` adds a table of its own.
+A column that the file does not mention is never read. `federation_file` and `task_file` add tables of their own.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def parsed(text: str, where: str = "schema") -> SchemaFile:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as why:
         raise SchemaError(where, f"it is not TOML: {why}", "Correct that line.") from why
-    _known(document, ("neighbors", "unit", "columns", "federation"), where)
+    _known(document, ("neighbors", "unit", "columns", "federation", "task"), where)
     columns = document.get("columns")
     if not isinstance(columns, dict) or not columns:
         raise SchemaError(where, "it describes no column", "Add a [columns.NAME] table for each column.")

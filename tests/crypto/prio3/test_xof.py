@@ -1,16 +1,19 @@
-"""TurboSHAKE128: the draft's vector, numpy's permutation against the compiled one, and what is said without it."""
+"""TurboSHAKE128: the draft's vector, a batch against each message alone, and what is said without it."""
 
 from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
 from discreet.core.errors import MissingExtra
-from discreet.crypto.prio3.xof import FEW, LONG, RATE, _compiled, shake, turboshake
+from discreet.crypto.prio3.xof import _batched, _compiled, shake, turboshake
 from tests.crypto.prio3.vectors import FOLDER
+
+RATE = 168  # bytes that one permutation takes in or gives out
 
 
 def test_the_draft_s_vector_is_met() -> None:
@@ -21,14 +24,38 @@ def test_the_draft_s_vector_is_met() -> None:
     assert shake(message, 16 * given["length"]).hex() == given["expanded_vec_field128"]
 
 
-def test_messages_side_by_side_are_hashed_as_each_alone_is() -> None:
+def test_messages_of_a_batch_are_hashed_as_each_alone_is() -> None:
     draw = np.random.default_rng(0)
     for length in (0, 1, RATE - 1, RATE, RATE + 1, 2 * RATE):
         for size in (1, 32, RATE, RATE + 1, 2 * RATE):
-            messages = draw.integers(0, 256, (FEW, length), np.uint8)
-            assert length // RATE + 1 + size // RATE <= LONG
+            messages = draw.integers(0, 256, (5, length), np.uint8)
             alone = [shake(one.tobytes(), size) for one in messages]
             assert [one.tobytes() for one in turboshake(messages, size)] == alone
+            assert [one.tobytes() for one in turboshake(np.asfortranarray(messages), size)] == alone
+    assert turboshake(np.empty((0, 3), np.uint8), 8).shape == (0, 8)
+
+
+def test_bindings_that_are_missing_or_wrong_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    from Cryptodome.Hash import keccak
+
+    messages = np.arange(400, dtype=np.uint8).reshape(2, 200)
+    expected = turboshake(messages, 300).tobytes()
+    true = keccak._raw_keccak_lib
+
+    class Wrong:
+        def __getattr__(self, name: str) -> Any:
+            return (lambda *_: 0) if name == "keccak_absorb" else getattr(true, name)
+
+    assert _batched() is not None
+    for library in (Wrong(), object()):
+        _batched.cache_clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(keccak, "_raw_keccak_lib", library)
+            found = _batched()
+        assert found is None
+        monkeypatch.setattr(keccak, "_raw_keccak_lib", true)
+        assert turboshake(messages, 300).tobytes() == expected
+    _batched.cache_clear()
 
 
 def test_without_pycryptodomex_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

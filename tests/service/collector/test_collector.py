@@ -28,8 +28,8 @@ from discreet.local.protocol import randomizer_of
 from discreet.local.report_store import Acknowledged, Envelope, ReportStore
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.system_bits import system_bits
+from discreet.service import bounded_http
 from discreet.service.cli.command import main
-from discreet.service.collector import collector
 from discreet.service.collector.collector import Collector, envelopes
 
 SURVEY = GeneralizedRandomizedResponse(2.0, ("no", "yes"))
@@ -280,7 +280,7 @@ def drip(line: socket.socket) -> None:
 
 def test_a_slow_sender_is_not_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each byte comes in time, and all of them together do not."""
-    monkeypatch.setattr(collector, "PATIENCE", 0.3)
+    monkeypatch.setattr(bounded_http, "PATIENCE", 0.3)
     host, _, port = url.removeprefix("http://").partition(":")
     for head in (b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n", b"POST /reports HTTP/1.1\r\nX: "):
         with socket.create_connection((host, int(port)), timeout=20) as line:

@@ -47,6 +47,13 @@ class CountCircuit(Circuit):
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
         return gadgets - measurement
 
+    def proof_alone(self, value: int, first: int, second: int) -> list[int]:
+        """The proof for one measurement in Python's integers: the wires are lines from their seeds at 1 to it at -1."""
+        prime = self.field.prime
+        half, root = pow(2, -1, prime), self.field.root(4)
+        lines = [((seed + value) + root * (seed - value)) * half % prime for seed in (first, second)]
+        return [first, second, first * second % prime, lines[0] * lines[1] % prime, value * value]
+
 
 @dataclass(frozen=True)
 class SumCircuit(Circuit):

@@ -13,6 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
 from discreet.crypto.fields.prime_field import Bytes, Vector
 from discreet.crypto.prio3.circuit import Circuit, Integers
+from discreet.crypto.prio3.circuits import CountCircuit
 from discreet.crypto.prio3.expansion import SEED, Expansion
 from discreet.crypto.prio3.proof import Mask, decided, proved, queried
 from discreet.crypto.prio3.shares import NONCE, Decision, Sharded, Verification, check_rows
@@ -93,6 +94,8 @@ class Prio3:
         many = len(measurements)
         check_rows("nonces", nonces, NONCE, many)
         check_rows("random bytes", randomness, self.randomness, many)
+        if many == 1 and isinstance(self.circuit, CountCircuit):
+            return self._alone(self.circuit, measurements, randomness)
         maker = self._plain if 0 < many < PLAIN else self
         made = [maker._sharded(measurements[rows], nonces[rows], randomness[rows]) for rows in self._blocks(many)]
         inputs = zip(*(one.inputs for one in made), strict=True)
@@ -117,6 +120,23 @@ class Prio3:
         if circuit.joint:
             inputs = [np.hstack(both) for both in zip(inputs, blinds, strict=True)]
         return Sharded(public, inputs)
+
+    def _alone(self, circuit: CountCircuit, measurements: Sequence[Any] | Integers, randomness: Bytes) -> Sharded:
+        """The report of one zero or one, in a few of Python's integers: no array is worth its making."""
+        made, prime, size = self._made, circuit.field.prime, circuit.field.size
+        seeds = [randomness[:, at : at + SEED] for at in range(0, randomness.shape[1], SEED)]
+
+        def read(raw: Bytes) -> list[int]:
+            data = raw.tobytes()
+            return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
+
+        value = int(circuit.encoded(measurements)[0, 0])
+        whole = [value, *circuit.proof_alone(value, *read(made.wires(seeds[-1])))]
+        for k, seed in enumerate(seeds[:-1]):
+            part = read(made.measurement(k + 1, seed)) + read(made.proofs(k + 1, seed))
+            whole = [one - other for one, other in zip(whole, part, strict=True)]
+        leader = np.frombuffer(b"".join((one % prime).to_bytes(size, "little") for one in whole), np.uint8)
+        return Sharded(np.empty((1, 0), np.uint8), [leader[None], *seeds[:-1]])
 
     def verified(self, aggregator: int, key: bytes, nonces: Bytes, public: Bytes, inputs: Bytes) -> Verification:
         """What an aggregator says of reports, from its own shares (the draft's verify_init).

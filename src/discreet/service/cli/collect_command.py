@@ -12,6 +12,7 @@ from discreet.local.frequencies import Frequencies
 from discreet.local.protocol import read_protocol
 from discreet.local.report_store import ReportStore
 from discreet.releases.release import Release
+from discreet.service.bounded_http import host_and_port
 from discreet.service.cli.saying import put, say
 from discreet.service.collector.collector import Collector
 
@@ -20,11 +21,9 @@ def collect(arguments: Namespace) -> int:
     """Serve until interrupted."""
     protocol = None if arguments.protocol is None else read_protocol(arguments.protocol)
     store = ReportStore(arguments.store, protocol)
-    host, _, port = arguments.listen.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65535:
-        raise ParameterError("collect", f"--listen is {arguments.listen}", "Give HOST:PORT, say 127.0.0.1:8080.")
+    host, port = host_and_port("collect", arguments.listen)
     try:
-        server = Collector(store, host, int(port))
+        server = Collector(store, host, port)
     except OSError as why:
         raise ParameterError("collect", f"cannot listen at {arguments.listen}: {why}", "Choose another port.") from why
     with server:

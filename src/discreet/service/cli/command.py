@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
 from discreet.core.held import unheld
+from discreet.service.cli.aggregate_arguments import add_aggregate
 from discreet.service.cli.attack_arguments import add_attack
 from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
@@ -114,6 +115,7 @@ def parser() -> Parser:
     _add_federation(commands)
     _add_party(commands)
     _add_collect(commands)
+    add_aggregate(commands, Parser)
     add_rappor(commands)
     return root
 

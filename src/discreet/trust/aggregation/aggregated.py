@@ -22,7 +22,10 @@ from discreet.mechanisms.additive.share_of import is_shared
 from discreet.noise.system_bits import system_bits
 from discreet.questions.question import BoundedSum, Question
 from discreet.trust.aggregation.aggregation_task import NEIGHBORS, AggregationTask
+from discreet.trust.aggregation.collected import Collected
+from discreet.trust.aggregation.published_task import PublishedTask
 from discreet.trust.aggregation.share_aggregator import Batch, Reports, ShareAggregator, verified_together
+from discreet.trust.aggregation.stored_aggregator import AskerSecrets
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
 
@@ -98,6 +101,21 @@ class Aggregated(Held):
         self._accounts: Sequence[Ledger | None] = tuple(accounts) or (None,) * aggregators
         self._packages, self._bits = tuple(packages), system_bits() if bits is None else bits
         self._last = threading.local()
+
+    @classmethod
+    def at(cls, published: PublishedTask, secrets: AskerSecrets, *, trusted: str | None = None) -> Collected:
+        """The aggregators of a task that devices reported for over HTTP; see `Collected`.
+
+        Parameters
+        ----------
+        published : PublishedTask
+            Public. What devices were asked; from `read_task`.
+        secrets : AskerSecrets
+            The asker's key and token; from `read_asker`.
+        trusted : str, optional
+            Public. A file of certificates to trust in place of the system's.
+        """
+        return Collected(published, secrets, trusted=trusted)
 
     def check_ready(self) -> None:
         """Refuse, before anything is charged, records that cannot be read now, and too few of them."""

@@ -1,8 +1,8 @@
-"""Reports as they travel: each share is sealed for its aggregator, whoever passes it on."""
+"""Reports as they travel, in the shape of DAP: each share is sealed for its aggregator, whoever passes it on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,16 +13,16 @@ from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
-from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.fields.prime_field import Bytes
-from discreet.crypto.messages import framed, unframed
+from discreet.crypto.prio3.proof import Mask
 from discreet.crypto.prio3.shares import NONCE
-from discreet.trust.aggregation.aggregation_task import AggregationTask
+from discreet.trust.aggregation.dap import Ciphertext, FieldReader, HpkeConfig, Metadata, malformed, prefixed
+from discreet.trust.aggregation.published_task import KEY, PublishedTask
 from discreet.trust.aggregation.share_aggregator import Reports
 
-KEY = 32  # bytes
-SEALED = 48  # bytes that sealing adds: a public key and a tag
-PURPOSE = b"discreet aggregation 1 input share"
+TAG = 16  # bytes that sealing adds to a message
+INPUT, SUM = b"discreet aggregation 1 input share", b"discreet aggregation 1 aggregate share"
+COLLECTOR, DEVICE, LEADER = range(3)  # DAP's numbers of roles; a helper's is 3, and so on for more
 
 
 def _suite() -> Suite:
@@ -61,10 +61,10 @@ class ShareKey:
         """What devices seal with."""
         return self._key.public_key().public_bytes_raw()
 
-    def opened(self, sealed: bytes, about: bytes) -> bytes | None:
+    def opened(self, sealed: Ciphertext, about: bytes) -> bytes | None:
         """What was sealed for this key and about this; None for anything else."""
         try:
-            return _suite().decrypt(sealed, self._key, about)
+            return _suite().decrypt(sealed.encapsulated + sealed.payload, self._key, about)
         except (InvalidTag, ValueError):
             return None
 
@@ -73,78 +73,104 @@ class ShareKey:
         return X25519PrivateKey.from_private_bytes(self.secret)
 
 
+def sealed(config: HpkeConfig, message: bytes, about: bytes) -> Ciphertext:
+    """A message that the owner of a key alone can read, and only as one about this."""
+    both = _suite().encrypt(message, X25519PublicKey.from_public_bytes(config.public), about)
+    return Ciphertext(config.number, both[:KEY], both[KEY:])
+
+
 @dataclass(frozen=True)
 class SealedReport:
-    """One report: its nonce, its public share, and a sealed share for each aggregator.
+    """DAP's Report: its identifier and time, its public share, and a sealed share for leader and helper.
 
     Parameters
     ----------
-    nonce, public : bytes
-        What everybody may see.
-    shares : tuple of bytes
-        One for each aggregator, in their order.
+    metadata : Metadata
+        What everybody may see, with the public share.
+    public : bytes
+        Prio3's public share.
+    shares : tuple of Ciphertext
+        The leader's and the helper's.
     """
 
-    nonce: bytes
+    metadata: Metadata
     public: bytes = field(repr=False)
-    shares: tuple[bytes, ...] = field(repr=False)
+    shares: tuple[Ciphertext, ...] = field(repr=False)
 
     def written(self) -> bytes:
         """The form in which it travels."""
-        return framed(self.nonce, self.public, *self.shares)
+        parts = [self.metadata.written(), prefixed(self.public, 4), *(one.written() for one in self.shares)]
+        return b"".join(parts)
 
     @classmethod
-    def read(cls, data: bytes, task: AggregationTask) -> SealedReport:
-        """The report that was written for this task; anything else is refused by its lengths alone."""
-        nonce, public, *shares = [*unframed(data), b"", b""]
-        found = cls(nonce, public, tuple(shares[:-2]))
-        due = [task.vdaf.input(number) + SEALED for number in range(task.aggregators)]
-        right = len(nonce) == NONCE and len(public) == task.vdaf.public and [len(one) for one in found.shares] == due
-        if not right:
-            raise Malformed("report", "its parts are not as long as the task has them", "Ask for the task.", UNOPENED)
+    def read(cls, reader: FieldReader, published: PublishedTask) -> SealedReport:
+        """The next report, for this task; anything else is refused by its lengths alone."""
+        metadata, public = Metadata.read(reader), reader.field(4)
+        found = cls(metadata, public, tuple(Ciphertext.read(reader) for _ in range(published.task.aggregators)))
+        vdaf = published.task.vdaf
+        due = [(KEY, 6 + vdaf.input(number) + TAG) for number in range(published.task.aggregators)]
+        lengths = [(len(one.encapsulated), len(one.payload)) for one in found.shares]
+        if len(public) != vdaf.public or lengths != due:
+            raise malformed("its parts are not as long as the task has them")
         return found
 
 
-def sealed_reports(task: AggregationTask, reports: Reports, keys: Sequence[bytes]) -> list[SealedReport]:
+def sealed_reports(
+    published: PublishedTask, reports: Reports, keys: Sequence[HpkeConfig], time: int
+) -> list[SealedReport]:
     """Reports with their shares sealed, each for one of the aggregators' public keys."""
-    if len(keys) != task.aggregators or len(set(keys)) != len(keys):
-        obstacle = f"{len(set(keys))} keys are for {task.aggregators} aggregators"
-        raise ParameterError("seal reports", obstacle, "Give one of each, in their order.")
-    suite, those = _suite(), [X25519PublicKey.from_public_bytes(key) for key in keys]
+    many = published.task.aggregators
+    if len(keys) != many or len({key.public for key in keys}) != many:
+        raise ParameterError("seal reports", "not every aggregator has a key of its own", "Give one of each.")
     found = []
     for row, nonce in enumerate(map(bytes, reports.nonces)):
-        public = reports.shares.public[row].tobytes()
-        inputs = [one[row].tobytes() for one in reports.shares.inputs]
-        shares = [suite.encrypt(one, those[k], _about(task, k, nonce, public)) for k, one in enumerate(inputs)]
-        found.append(SealedReport(nonce, public, tuple(shares)))
+        metadata, public = Metadata(nonce, time), reports.shares.public[row].tobytes()
+        inputs = [prefixed(b"", 2) + prefixed(one[row].tobytes(), 4) for one in reports.shares.inputs]
+        shares = [sealed(keys[k], one, about_input(published, k, metadata, public)) for k, one in enumerate(inputs)]
+        found.append(SealedReport(metadata, public, tuple(shares)))
     return found
 
 
 @dataclass(frozen=True)
 class OpenedShares:
-    """What one aggregator makes of sealed reports, a row for each."""
+    """What one aggregator makes of sealed reports, a row for each; `readable` are those that it could open."""
 
     nonces: Bytes
     public: Bytes
     inputs: Bytes = field(repr=False)
+    readable: Mask
 
 
-def opened_shares(task: AggregationTask, number: int, key: ShareKey, reports: Sequence[SealedReport]) -> OpenedShares:
-    """The shares of one aggregator; zeros for one that cannot be opened, whose proof then fails like any other."""
-    width = task.vdaf.input(number)
-    nonces, public = (_rows([getattr(one, name) for one in reports]) for name in ("nonce", "public"))
-    inputs = np.zeros((len(reports), width), np.uint8)
-    for row, one in enumerate(reports):
-        share = key.opened(one.shares[number], _about(task, number, one.nonce, one.public))
-        if share is not None and len(share) == width:
-            inputs[row] = np.frombuffer(share, np.uint8)
-    return OpenedShares(nonces.reshape(len(reports), NONCE), public.reshape(len(reports), task.vdaf.public), inputs)
+def opened_shares(
+    published: PublishedTask,
+    number: int,
+    keys: Mapping[int, ShareKey],
+    reports: Sequence[tuple[Metadata, bytes, Ciphertext]],
+) -> OpenedShares:
+    """The shares of one aggregator; zeros for one that cannot be opened."""
+    vdaf, many = published.task.vdaf, len(reports)
+    width = vdaf.input(number)
+    inputs, readable = np.zeros((many, width), np.uint8), np.zeros(many, dtype=bool)
+    for row, (metadata, public, share) in enumerate(reports):
+        key = keys.get(share.number)
+        message = None if key is None else key.opened(share, about_input(published, number, metadata, public))
+        if message is not None and message[:6] == bytes(2) + width.to_bytes(4, "big") and len(message) == width + 6:
+            inputs[row], readable[row] = np.frombuffer(message, np.uint8)[6:], True
+    nonces, told = _rows([one[0].nonce for one in reports]), _rows([one[1] for one in reports])
+    return OpenedShares(nonces.reshape(many, NONCE), told.reshape(many, vdaf.public), inputs, readable)
 
 
 def _rows(parts: Sequence[bytes]) -> Bytes:
     return np.frombuffer(b"".join(parts), np.uint8)
 
 
-def _about(task: AggregationTask, number: int, nonce: bytes, public: bytes) -> bytes:
-    """What a share is sealed about: with another task, aggregator, nonce or public share it does not open."""
-    return framed(PURPOSE, task.digest, bytes([number]), nonce, public)
+def about_input(published: PublishedTask, number: int, metadata: Metadata, public: bytes) -> bytes:
+    """What a share is sealed about: with another task, aggregator, report or time it does not open."""
+    roles = bytes([DEVICE, LEADER + number])
+    return INPUT + roles + published.identifier + metadata.written() + prefixed(public, 4)
+
+
+def about_sum(published: PublishedTask, number: int, reports: int) -> bytes:
+    """What a share of the sum is sealed about: as one of another aggregator, or of more reports, it does not open."""
+    roles = bytes([LEADER + number, COLLECTOR])
+    return SUM + roles + published.identifier + reports.to_bytes(8, "big")

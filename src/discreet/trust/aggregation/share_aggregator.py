@@ -8,21 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.core.bits import Bits
-from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger
-from discreet.core.neighbors import RECORD
-from discreet.core.receipt import in_words
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder, RoundReused, TooFewReports
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.prio3.expansion import SEED
 from discreet.crypto.prio3.proof import Mask
 from discreet.crypto.prio3.shares import NONCE, Sharded, Verification, check_rows, random_bytes
 from discreet.noise.system_bits import system_bits
-from discreet.trust.aggregation.aggregation_task import NEIGHBORS, AggregationTask
-from discreet.trust.holder import Described
-from discreet.trust.party import RoundAccount
+from discreet.trust.aggregation.aggregation_task import AggregationTask
+from discreet.trust.aggregation.aggregator_account import AggregatorAccount
 
 
 @dataclass(frozen=True)
@@ -110,29 +107,16 @@ class ShareAggregator(Held):
         if not 0 <= number < task.aggregators or len(key) != SEED:
             obstacle = f"there is no number {number}, or the key is not of {SEED} bytes"
             raise ParameterError("aggregator", obstacle, "Check both.")
-        if ledger is not None and (ledger.neighbors, ledger.unit) not in ((NEIGHBORS, RECORD), (None, None)):
-            obstacle = "its ledger was opened for another relation or unit"
-            raise ParameterError("aggregator", obstacle, "Open one for replaced records.")
         self.number, self.task, self.ledger = number, task, ledger
         self.batch = Batch()
-        self._key, self._bits = key, system_bits() if bits is None else bits
+        self._key = key
+        self._account = AggregatorAccount(number, task, ledger, system_bits() if bits is None else bits)
         self._total, self._seen = np.zeros((1, task.vdaf.result), np.uint8), set[bytes]()
         self._pending: Verification | None = None
         self._accepted = np.zeros(0, dtype=bool)
         self._repeated = 0
         self._shared = False
-        self.check_affords()
-
-    @property
-    def purpose(self) -> str:
-        """What is asked and promised, in words."""
-        return f"aggregation of {self.task.recipe.name} with {in_words(self.task.event)}"
-
-    def check_affords(self) -> None:
-        """Refuse a task that the account cannot pay for."""
-        if self.ledger is not None and not self.ledger.affords(self.task.event):
-            asked = f"aggregator {self.number}: {self.purpose}"
-            raise BudgetExceeded(asked, "its account cannot pay", "Ask with more noise, or open another account.")
+        self._account.check_affords()
 
     @exclusive
     def begin(self, nonces: Bytes, public: Bytes, inputs: Bytes) -> Said:
@@ -204,20 +188,12 @@ class ShareAggregator(Held):
         if self.batch.accepted != reports:
             obstacle = f"here {self.batch.accepted} reports are in the sum, and there {reports}"
             raise Disagreement(f"task {self.task.name!r}", obstacle, "Count what all accept.", UNOPENED)
-        self._pay()
+        self._account.pay()
         self._shared = True
         return self.task.noisy(self._total, self._noise())
 
     def _noise(self) -> Steps:
-        """All of the noise: the other aggregators may have added none."""
-        return self.task.share.masked(self.task.blank, self._bits)
-
-    def _pay(self) -> None:
-        if self.ledger is None:
-            return
-        account = RoundAccount(self.ledger, NEIGHBORS, RECORD, self._bits.secret)
-        plan = Described(self.task.event, f"{self.task.digest.hex()} {self.purpose}")
-        account.permit(plan, self.purpose, key=f"round {self.task.name}").commit(b"")
+        return self._account.noise()
 
     def _started(self) -> Verification:
         if self._pending is None:

@@ -1,0 +1,1 @@
+"""Leader and helper over HTTP, in the shape of DAP."""
