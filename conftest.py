@@ -95,3 +95,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)  # that of the processor: the others are not here
+
+
+def pytest_runtest_teardown() -> None:
+    """Nobody's figures stay open: pyplot warns of many, whichever tests have run before in the same worker."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
