@@ -26,7 +26,7 @@ MUTANTS = [
             "            found = self._computed(sign, self._factor(), found)",
         ),
         ("if len(written) > LONGEST or ", "if "),
-        tests="schema/test_expression.py",
+        tests="schema/test_expression.py trust/test_derived_trust.py",
     ),
     *of(
         "questions/transformed",

@@ -126,8 +126,9 @@ def test_a_record_changes_nothing_for_another() -> None:
         ("(" * (DEEPEST + 1) + "a" + ")" * (DEEPEST + 1), "inside one another"),
         ("a + " * LONGEST + "a", "no text of up to"),
         ("*".join(["`end`"] * 40), "too large, or too near to zero"),
-        ("least(" * 20 + "a" + ", b)" * 20, "least"),
-        ("greatest(a, " * 20 + "b" + ")" * 20, "greatest"),
+        ("least(" * 10 + "a" + ", b)" * 10, "its SQL has over"),
+        ("greatest(a, " * 10 + "b" + ")" * 10, "its SQL has over"),
+        ("case " + "when a>1 then b " * 250 + "end", "written out it has"),
         ("+".join(["a"] * 1500), "inside one another"),
     ],
 )

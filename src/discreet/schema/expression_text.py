@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from discreet.core.errors import ParameterError
+from discreet.core.held import unheld
 from discreet.schema.condition_text import LONGEST, ConditionParser, Name
 from discreet.schema.expression import FUNCTIONS, Applied, Arithmetic, Case, ColumnValue, Constant, Expression
 from discreet.schema.schema import Boolean, Number, Schema
@@ -68,6 +69,7 @@ def _written_alike(found: Expression, schema: Schema) -> Expression:
     return found
 
 
+@unheld("one call")
 class ExpressionParser(ConditionParser):
     """Recursive descent, one method for each rule of the grammar; conditions are those of `condition_of`."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from discreet.core.held import unheld
 from discreet.query.select.sql_text import RowReader, SqlText, kind_of
 from discreet.trust.private_data import PrivateData
 
@@ -18,6 +19,7 @@ Bounds = Mapping[str, tuple[float, float]]
 OwnBounds = dict[str, tuple[float, float]]
 
 
+@unheld("one call")
 @dataclass
 class SqlRows:
     """Records of a data set, chosen and computed with, and what their columns are called in a statement.
@@ -66,6 +68,7 @@ class SqlRows:
         self.data = self.data.where(condition)
 
 
+@unheld("one call")
 @dataclass
 class FromReader:
     """Finds the records that a SELECT is about.
