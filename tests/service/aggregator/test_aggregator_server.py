@@ -33,7 +33,7 @@ from discreet.query.task_file import read_asker, read_task
 from discreet.schema.schema import Category, Schema
 from discreet.service.aggregator import aggregator_server
 from discreet.service.aggregator.aggregator_server import AggregatorServer
-from discreet.service.aggregator.running import ASKER, TASK, RunningPair, certified, running_pair, serving
+from discreet.service.aggregator.running import TASK, RunningPair, asker_of, certified, running_pair, serving
 from discreet.trust.aggregation.aggregated import Aggregated
 from discreet.trust.aggregation.aggregation_task import AggregationTask
 from discreet.trust.aggregation.aggregator_line import AggregatorLine, written_id
@@ -235,7 +235,7 @@ def test_what_was_acknowledged_survives_a_kill_and_counts_once(tmp_path: Path) -
     process, _ = started(tmp_path)
     for made in sent:  # those that were acknowledged, and the last ones that were not
         phone.send(made)
-    trust = Aggregated.at(published, read_asker(Path(path).with_name(ASKER), published))
+    trust = Aggregated.at(published, read_asker(asker_of(path), published))
     found = discreet.histogram(trust, "answer", epsilon=1.0)
     process.send_signal(signal.SIGTERM)
     process.communicate()
