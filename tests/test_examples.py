@@ -131,6 +131,7 @@ def test_two_helpers_count_phones_of_which_some_lie(tmp_path: Path) -> None:
     assert (run.found["accepted"], run.found["failed"], run.found["repeated"]) == (4000, 50, 100)
     assert np.abs(np.array(run.found["counts"]) - [2000, 1200, 600, 200]).max() < 80
     assert "50 failed their proof" in run.printed
+    assert max(run.found["left"]) < 1e-6  # both paid
 
 
 def test_two_clinics_that_lie_are_named(here: Callable[[str], Shown]) -> None:
