@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import http.client
-import ipaddress
 import itertools
 import json
 import os
@@ -20,10 +18,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 import discreet
 from discreet.core.budget import Budget
@@ -41,6 +35,7 @@ from discreet.trust.aggregation.collected import task_for
 from discreet.trust.aggregation.dap import Rejected
 from discreet.trust.aggregation.prio_reporter import PrioReporter
 from discreet.trust.aggregation.share_aggregator import Batch, Reports
+from tests.service.aggregator.certificates import certificate
 
 SCHEMA = Schema({"answer": Category(("never", "monthly", "daily"))})
 
@@ -167,24 +162,6 @@ def test_nobody_listens_in_the_clear_beyond_this_machine() -> None:
     for half in (("a.pem", None), (None, "b.pem"), ("nothing.pem", "nothing.pem")):
         with pytest.raises(ParameterError):
             certified(*half)
-
-
-def certificate(folder: Path) -> tuple[str, str]:
-    """A certificate for this machine, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "here")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    made = (
-        made.serial_number(1).not_valid_before(now - datetime.timedelta(1)).not_valid_after(now + datetime.timedelta(1))
-    )
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    signed = made.add_extension(here, critical=False).sign(key, hashes.SHA256())
-    paths = folder / "here.pem", folder / "here.key"
-    paths[0].write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
-    return str(paths[0]), str(paths[1])
 
 
 def test_with_tls_only_a_trusted_certificate_is_spoken_to(pair: RunningPair, tmp_path: Path) -> None:
