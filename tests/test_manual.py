@@ -16,8 +16,12 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.query.task_file import read_task
+from discreet.service.cli import aggregate_command
 from discreet.service.cli.command import main
+from discreet.trust.aggregation.prio_reporter import PrioReporter
 from tests.conformance.walk import learners, trial
+from tests.service.aggregator.certificates import certificate
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -55,6 +59,34 @@ def test_the_commands_that_give_a_table_away_run(
         assert main(shlex.split(line)[1:]) == 0, line
     assert {"synthetic.parquet", "utility.html", "anonymous.csv", "anonymity.html"} <= set(os.listdir())
     assert "k: 10" in capsys.readouterr().out
+
+
+def test_the_commands_for_devices_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As they stand, but for the place of the second leader; a server runs until what comes after it is done."""
+    page = (DOCS / "devices_and_helpers.md").read_text(encoding="utf-8")
+    (schema,), blocks = (re.findall(rf"```{kind}\n(.*?)```", page, flags=re.DOTALL) for kind in ("toml", "bash"))
+    lines = "".join(blocks).replace("\\\n", "").replace("0.0.0.0:443", "127.0.0.1:0").splitlines()
+    pair, report, ask, create, ledger, leader = ([*shlex.split(line)[1:]] for line in lines)
+    monkeypatch.chdir(tmp_path)
+    Path("schema.toml").write_text(schema)
+
+    def elsewhere() -> None:
+        assert main(report) == 0
+        PrioReporter(read_task("survey/task.toml")).report_all({"answer": ["daily"] * 99})
+        assert main(ask) == 0
+        assert "100 reports are in it" in capsys.readouterr().out
+
+    monkeypatch.setattr(aggregate_command, "_wait", elsewhere)
+    assert main(pair) == 0
+    monkeypatch.setattr(aggregate_command, "_wait", lambda: None)
+    for made, name in zip(certificate(tmp_path), ("leader.pem", "leader.key"), strict=True):
+        Path(made).rename(name)
+    for command in (create, ledger, leader):
+        assert main(command) == 0
+    assert "leader listens at https://127.0.0.1:" in capsys.readouterr().out
+    assert Path("survey.task.leader.reports").exists()
 
 
 def test_every_page_and_every_figure_that_is_linked_is_there() -> None:

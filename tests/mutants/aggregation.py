@@ -132,4 +132,26 @@ MUTANTS = [
         ("if self.units < self.least:", "if False:"),
         tests="trust/aggregation",
     ),
+    *of(
+        "trust/aggregation/prio_reporter",
+        ("if price > self.most.epsilon:", "if False:"),
+        ("source_of(records, asked)", "source_of(records, task.schema)"),
+        tests="trust/aggregation/test_prio_reporter.py service/cli/test_aggregate_command.py",
+    ),
+    *of(
+        "query/task_file",
+        ("if not same:", "if False:"),
+        ("if found[0] != published.identifier:", "if False:"),
+        ("if found.key.public != published.collector:", "if False:"),
+        ("if type(table[name]) is not kind", "if not isinstance(table[name], kind)"),
+    ),
+    *of("schema/plain_column", ("float(lower), float(upper)", "lower, upper"), tests="query/test_task_file.py"),
+    *of(
+        "service/cli/aggregate_command",
+        ("if (asked.recipe, asked.event) != (task.recipe, task.event):", "if False:"),
+        ("if np.isnan(value) and record[name]", "if False"),
+        ("for path in (arguments.task, secret, asked) if", "for path in () if"),
+        ("if described.neighbors is not Neighbors.REPLACE:", "if False:"),
+        ("if not described.unit.is_row:", "if False:"),
+    ),
 ]

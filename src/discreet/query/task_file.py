@@ -117,7 +117,7 @@ def parsed_task(text: str, where: str = ASKED) -> PublishedTask:
         found = PublishedTask(task, table["leader"], table["helper"], bytes.fromhex(table["collector"]), *times)
         same = found.identifier.hex() == table["identifier"]
     except DiscreetError as why:
-        raise SchemaError(where, why.obstacle, why.remedy) from why
+        raise SchemaError(where, why.obstacle, why.remedy or "Run: discreet aggregate create.") from why
     except (ValueError, TypeError, ArithmeticError, RecursionError) as why:
         raise SchemaError(where, f"it is not a task ({why})", "Run: discreet aggregate create.") from why
     if not same:

@@ -14,8 +14,8 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Roster
 from discreet.crypto.rounds.terms import Terms
-from discreet.schema.dates import Temporal
-from discreet.schema.schema import Boolean, Category, Column, Number, Schema
+from discreet.schema.plain_column import plain_column
+from discreet.schema.schema import Schema
 from discreet.trust.schemes.sum_scheme import Quorum, SumScheme, scheme_named
 
 LARGEST = 2**20 - 1  # units of a party, where a scheme needs a limit and none is given
@@ -145,7 +145,7 @@ class Federation:
             "server": self.server.name,
             "threshold": self.threshold,
             "colluding": self.colluding,
-            "columns": [[name, *_plain(kind)] for name, kind in self.schema.columns.items()],
+            "columns": [[name, *plain_column(kind)] for name, kind in self.schema.columns.items()],
             "unit": asdict(self.unit),
             "neighbors": self.neighbors.value,
             **self._added,
@@ -163,17 +163,3 @@ class Federation:
     def terms(self, round: str, size: int, about: bytes) -> Terms:
         """The terms of a round in which vectors of this size are added."""
         return Terms(round, self.names, self.threshold, size, self.server.name, about, self.protocol.protocol)
-
-
-def _plain(kind: Column) -> list[str | float]:
-    match kind:
-        case Temporal(lower, upper):
-            return [type(kind).__name__.lower(), lower, upper]
-        case Number(lower, upper, step):
-            return ["number", float(lower), float(upper), *([] if step is None else [float(step)])]
-        case Boolean():
-            return ["boolean"]
-        case Category(values):
-            return ["category", *values]
-        case _:
-            return ["text"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import http.client
-import ipaddress
 import itertools
 import json
 import os
@@ -20,10 +18,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 import discreet
 from discreet.core.budget import Budget
@@ -33,7 +27,7 @@ from discreet.query.task_file import read_asker, read_task
 from discreet.schema.schema import Category, Schema
 from discreet.service.aggregator import aggregator_server
 from discreet.service.aggregator.aggregator_server import AggregatorServer
-from discreet.service.aggregator.running import ASKER, TASK, RunningPair, certified, running_pair, serving
+from discreet.service.aggregator.running import TASK, RunningPair, asker_of, certified, running_pair, serving
 from discreet.trust.aggregation.aggregated import Aggregated
 from discreet.trust.aggregation.aggregation_task import AggregationTask
 from discreet.trust.aggregation.aggregator_line import AggregatorLine, written_id
@@ -41,6 +35,7 @@ from discreet.trust.aggregation.collected import task_for
 from discreet.trust.aggregation.dap import Rejected
 from discreet.trust.aggregation.prio_reporter import PrioReporter
 from discreet.trust.aggregation.share_aggregator import Batch, Reports
+from tests.service.aggregator.certificates import certificate
 
 SCHEMA = Schema({"answer": Category(("never", "monthly", "daily"))})
 
@@ -169,24 +164,6 @@ def test_nobody_listens_in_the_clear_beyond_this_machine() -> None:
             certified(*half)
 
 
-def certificate(folder: Path) -> tuple[str, str]:
-    """A certificate for this machine, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "here")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    made = (
-        made.serial_number(1).not_valid_before(now - datetime.timedelta(1)).not_valid_after(now + datetime.timedelta(1))
-    )
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    signed = made.add_extension(here, critical=False).sign(key, hashes.SHA256())
-    paths = folder / "here.pem", folder / "here.key"
-    paths[0].write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
-    return str(paths[0]), str(paths[1])
-
-
 def test_with_tls_only_a_trusted_certificate_is_spoken_to(pair: RunningPair, tmp_path: Path) -> None:
     card, key = certificate(tmp_path)
     server = AggregatorServer("127.0.0.1", 0, certified(card, key))
@@ -235,7 +212,7 @@ def test_what_was_acknowledged_survives_a_kill_and_counts_once(tmp_path: Path) -
     process, _ = started(tmp_path)
     for made in sent:  # those that were acknowledged, and the last ones that were not
         phone.send(made)
-    trust = Aggregated.at(published, read_asker(Path(path).with_name(ASKER), published))
+    trust = Aggregated.at(published, read_asker(asker_of(path), published))
     found = discreet.histogram(trust, "answer", epsilon=1.0)
     process.send_signal(signal.SIGTERM)
     process.communicate()

@@ -19,7 +19,15 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.recipe import Recipe
 from discreet.trust.aggregation import leader as leaders
 from discreet.trust.aggregation.aggregator_store import AggregatorStore
-from discreet.trust.aggregation.dap import FINISHED, HelperAnswer, Rejected, read_answers, written_answers
+from discreet.trust.aggregation.dap import (
+    FINISHED,
+    REJECTED,
+    UNOPENABLE,
+    HelperAnswer,
+    Rejected,
+    read_answers,
+    written_answers,
+)
 from discreet.trust.aggregation.helper import Helper
 from discreet.trust.aggregation.leader import Leader
 from discreet.trust.aggregation.sealed_report import SealedReport, sealed_reports
@@ -272,6 +280,37 @@ def test_a_leader_that_drops_or_invents_reports_meets_the_helpers_count(tmp_path
     assert len(pair.ledgers[1].entries()) == 1
 
 
+def test_a_leader_that_asks_for_a_small_batch_meets_the_helpers_least(tmp_path: Path) -> None:
+    """An honest leader counts before it asks; the helper does not rely on that."""
+    pair = Pair(tmp_path, published(task(least=6)))
+    pair.upload(pair.reports())
+    pair.leader.verify()
+    told = leaders.Counted(5, pair.leader.store.tally().checksum)
+    with pytest.raises(TooFewReports, match="5 reports are valid, and a batch has at least 6"):
+        pair.helper.share(told.written())
+    assert not pair.ledgers[1].entries()
+    assert not pair.helper.store.closed
+
+
+def test_what_an_aggregator_cannot_open_is_refused_as_such_and_not_taken_for_zeros(tmp_path: Path) -> None:
+    pair, answers = Pair(tmp_path), []
+
+    class Heard(Helper):
+        def begin(self, job: bytes, request: bytes) -> bytes:
+            answer = super().begin(job, request)
+            answers.extend(read_answers(answer))
+            return answer
+
+    heard = Heard(pair.published, SHARED, pair.helper.store, pair.ledgers[1])
+    leader = Leader(pair.published, SHARED, pair.leader.store, pair.ledgers[0], heard)
+    sent = pair.reports()
+    spoilt = dataclasses.replace(sent[0], shares=(sent[0].shares[0], sent[1].shares[1]))
+    pair.upload([spoilt, *sent[1:]])
+    leader.verify()
+    refusals = [one for one in answers if not one.verifier]
+    assert refusals == [HelperAnswer(spoilt.metadata.nonce, REJECTED, reason=UNOPENABLE)]
+
+
 def test_a_leader_cannot_have_the_helper_count_what_the_helper_refuses(tmp_path: Path) -> None:
     pair = Pair(tmp_path)
     sent = pair.reports()
@@ -353,9 +392,12 @@ def test_a_job_is_said_in_the_same_words_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(Disagreement):
         heard.finish(job, leaders.written_accepted([]))
     refused("unrecognizedAggregationJob", lambda: heard.finish(b"another", second))
-    heard.begin(b"once more", first)  # the same reports in another job
-    heard.finish(b"once more", leaders.written_accepted([]))
-    assert heard.batch == Batch(5, 0, 5)
+    total = heard.store.tally().total
+    for number, accepted in enumerate((leaders.written_accepted([]), second), 1):  # the same reports in another job
+        heard.begin(b"once more %d" % number, first)
+        heard.finish(b"once more %d" % number, accepted)
+        assert heard.batch == Batch(5, 0, 5 * number)
+        assert heard.store.tally().total == total
 
 
 def test_a_device_that_shows_the_aggregators_different_reports_is_refused_by_both(tmp_path: Path) -> None:

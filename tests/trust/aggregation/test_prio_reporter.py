@@ -28,7 +28,7 @@ def test_only_a_promise_that_is_strong_enough_is_taken_part_in() -> None:
 
 def test_records_become_rows_whatever_they_hold() -> None:
     phone = PrioReporter(published(task(noise=LaplaceLoss(1.0))))
-    rows = phone._rows({"x0": [1.5, None, float("inf")]})
+    rows = phone.rows({"x0": [1.5, None, float("inf")]})
     assert rows.shape == (3, 1)
     assert np.isin(phone.published.task.measurements(rows), range(5)).all()
 

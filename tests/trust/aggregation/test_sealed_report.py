@@ -13,7 +13,14 @@ from discreet.crypto.errors import Malformed
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.system_bits import system_bits
 from discreet.trust.aggregation.dap import HpkeConfig, whole
-from discreet.trust.aggregation.sealed_report import TAG, SealedReport, ShareKey, opened_shares, sealed_reports
+from discreet.trust.aggregation.sealed_report import (
+    TAG,
+    SealedReport,
+    ShareKey,
+    about_input,
+    opened_shares,
+    sealed_reports,
+)
 from discreet.trust.aggregation.share_aggregator import Reports
 from tests.trust.aggregation.surveyed import NOW, ROWS, published, task
 
@@ -57,6 +64,9 @@ def test_a_share_opens_for_its_own_task_time_nonce_public_share_and_aggregator_a
         assert not opened(0, 0, SENT, other).readable.any()
     unknown = dataclasses.replace(first.shares[0], number=2)
     assert not opened(0, 0, [dataclasses.replace(first, shares=(unknown, first.shares[1]))]).readable.any()
+    for number, wanted in ((1, True), (0, False)):  # the helper's, taken for the leader's
+        about = about_input(TASK, number, first.metadata, first.public)
+        assert (KEYS[1].opened(first.shares[1], about) is not None) == wanted
     assert sealed_reports(TASK, MADE, PUBLIC, NOW)[0].shares[0] != first.shares[0]  # a fresh key each time
 
 

@@ -31,7 +31,26 @@ from discreet.trust.aggregation.stored_aggregator import (
 )
 
 NAMES = ("leader", "helper")
-TASK, SECRETS, ASKER = "task.toml", "aggregators.secret", "asker.secret"
+TASK = "task.toml"
+
+
+def secret_of(task: str | Path) -> str:
+    """Where the secrets of both aggregators are: beside the task's file."""
+    return f"{task}.secret"
+
+
+def asker_of(task: str | Path) -> str:
+    """Where the secrets of whoever asks are: beside the task's file."""
+    return f"{task}.asker"
+
+
+def listening(host: str, port: int, context: ssl.SSLContext | None = None) -> AggregatorServer:
+    """A server that has its place, and serves nothing yet."""
+    try:
+        return AggregatorServer(host, port, context)
+    except OSError as why:
+        obstacle = f"cannot listen at {host}:{port} ({why.strerror or why})"
+        raise ParameterError("aggregate", obstacle, "Choose another place, or stop what listens there.") from why
 
 
 def certified(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
@@ -145,7 +164,10 @@ def running_pair(
     if known is not None:
         ports = (urlsplit(known.leader).port or 0, urlsplit(known.helper).port or 0)
     with contextlib.ExitStack() as stack:
-        servers = [AggregatorServer("127.0.0.1", port) for port in ports]
+        servers = []
+        for port in ports:
+            servers.append(listening("127.0.0.1", port))
+            stack.callback(servers[-1].server_close)
         if known is None:
             leader, helper = (f"http://127.0.0.1:{one.server_address[1]}" for one in servers)
             secrets, asker = drawn_secrets()
@@ -153,7 +175,7 @@ def running_pair(
             _write(home, known, secrets, asker, budget)
         if known.task != task:
             raise ParameterError(f"pair in {home}", "the folder has another task", "Give another folder.")
-        secrets, asker = read_secrets(home / SECRETS, known), read_asker(home / ASKER, known)
+        secrets, asker = read_secrets(secret_of(path), known), read_asker(asker_of(path), known)
         both = []
         for name, server in zip(NAMES, servers, strict=True):
             files = AggregatorFiles(home / f"{name}.reports", home / f"{name}.ledger")
@@ -170,6 +192,6 @@ def _write(
     for name in NAMES:
         ledger = SqliteLedger.create(home / f"{name}.ledger", budget, name=name, neighbors=NEIGHBORS, unit=RECORD)
         ledger.close()
-    write_secrets(home / SECRETS, published, secrets)
-    write_asker(home / ASKER, published, asker)
+    write_secrets(secret_of(home / TASK), published, secrets)
+    write_asker(asker_of(home / TASK), published, asker)
     create_own(home / TASK, written_task(published).encode())

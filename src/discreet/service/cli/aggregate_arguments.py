@@ -31,9 +31,7 @@ def add_aggregate(commands: Commands, parser: type[argparse.ArgumentParser]) -> 
     for name in ("leader", "helper"):
         role = _action(actions, name, f"run the {name} of tasks, until stopped", several=True)
         role.add_argument("--ledger", required=True, metavar="LEDGER", help="its account; see: discreet ledger create")
-        role.add_argument(
-            "--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="where (default: here, any port)"
-        )
+        role.add_argument("--listen", metavar="HOST:PORT", help="where (default: what the task says, if that is here)")
         role.add_argument("--certificate", metavar="PEM", help="to show to others; needed beyond this machine")
         role.add_argument("--key", metavar="PEM", help="that goes with the certificate")
         role.add_argument("--trusted", metavar="PEM", help="certificates to trust in place of the system's")

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import secrets
 import signal
 import tempfile
 import threading
 import time
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
+from discreet.core.errors import EngineFailure, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors
+from discreet.core.receipt import in_words
 from discreet.display.plain import plain
 from discreet.query.schema_file import read_schema
 from discreet.query.task_file import (
@@ -27,15 +33,16 @@ from discreet.query.task_file import (
     write_secrets,
     written_task,
 )
-from discreet.service.aggregator.aggregator_server import AggregatorServer
 from discreet.service.aggregator.running import (
-    ASKER,
     TASK,
     AggregatorFiles,
     RunningPair,
     aggregator_of,
+    asker_of,
     certified,
+    listening,
     running_pair,
+    secret_of,
     serving,
 )
 from discreet.service.bounded_http import host_and_port
@@ -50,6 +57,10 @@ from discreet.trust.aggregation.stored_aggregator import drawn_secrets
 
 def create(arguments: Namespace) -> int:
     """Write a task, the secrets of its aggregators, and those of the asker."""
+    secret, asked = secret_of(arguments.task), asker_of(arguments.task)
+    if there := [path for path in (arguments.task, secret, asked) if Path(path).exists()]:
+        remedy = "Choose another name: a task that was given away stays as it is."
+        raise ParameterError("aggregate create", f"{plain(there[0])} is there already", remedy)
     shared, asker = drawn_secrets()
     published = PublishedTask(
         _task(arguments, _fresh(Path(arguments.task).stem)),
@@ -60,40 +71,52 @@ def create(arguments: Namespace) -> int:
         arguments.days * DAY,
         arguments.precision,
     )
-    with OutFile(arguments.task, keep=[arguments.schema]) as out:
-        write_secrets(f"{arguments.task}.secret", published, shared)
-        write_asker(f"{arguments.task}.asker", published, asker)
+    with OutFile(arguments.task) as out:
+        write_secrets(secret, published, shared)
+        write_asker(asked, published, asker)
         out.write(written_task(published))
     name, identifier = plain(arguments.task), published.identifier.hex()
     lines = [
         f"Wrote {name}: give it to everybody; identifier {identifier}.",
         f"Wrote {name}.secret: for leader and helper alone. Wrote {name}.asker: for whoever may open the sum.",
+        "Each of the two now opens its account, and starts; for the leader:",
+        f"    discreet ledger create leader.ledger --schema {name} {_priced(arguments)}",
+        f"    discreet aggregate leader {name} --ledger leader.ledger",
     ]
-    say(arguments, "\n".join(lines), task=arguments.task, identifier=identifier)
+    say(arguments, "\n".join(lines), task=arguments.task, identifier=identifier, secret=secret, asker=asked)
     return 0
 
 
 def run(arguments: Namespace) -> int:
     """Run the leader or the helper of some tasks, until stopped."""
-    host, port = host_and_port("aggregate", arguments.listen)
-    context = certified(arguments.certificate, arguments.key)
-    role = arguments.role
+    role, context = arguments.role, certified(arguments.certificate, arguments.key)
+    tasks = {path: read_task(path) for path in arguments.task}
+    host, port = host_and_port("aggregate", arguments.listen or _own_place(role, tasks))
     with contextlib.ExitStack() as stack:
-        try:
-            server = AggregatorServer(host, port, context)
-        except OSError as why:
-            raise ParameterError("aggregate", f"cannot listen at {arguments.listen}: {why}", "Choose another.") from why
-        for path in arguments.task:
-            published = read_task(path)
-            shared = read_secrets(f"{path}.secret", published)
+        those = []
+        for path, published in tasks.items():
+            shared = read_secrets(secret_of(path), published)
             files = AggregatorFiles(Path(f"{path}.{role}.reports"), Path(arguments.ledger), arguments.trusted)
-            server.add(stack.enter_context(aggregator_of(role, published, shared, files)))
+            those.append(stack.enter_context(aggregator_of(role, published, shared, files)))
+        server = listening(host, port, context)
+        for one in those:
+            server.add(one)
         stack.enter_context(serving(server))
         where = f"{'https' if context else 'http'}://{host}:{server.server_address[1]}"
         say(arguments, f"{role} listens at {where}", role=role, listening=where)
         _wait()
         say(arguments, "stopped; all that was acknowledged is on disk", stopped=True)
     return 0
+
+
+def _own_place(role: str, tasks: Mapping[str, PublishedTask]) -> str:
+    """HOST:PORT of what the tasks say, where that is one place on this machine, in the clear."""
+    addresses = {getattr(one, role) for one in tasks.values()}
+    parts = urlsplit(addresses.pop())
+    if addresses or parts.scheme != "http" or parts.port is None:
+        remedy = "Give --listen HOST:PORT, to which what the tasks say leads."
+        raise ParameterError(f"aggregate {role}", "the tasks name no place on this machine", remedy)
+    return f"{parts.hostname}:{parts.port}"
 
 
 def pair(arguments: Namespace) -> int:
@@ -107,7 +130,10 @@ def pair(arguments: Namespace) -> int:
             raise ParameterError("aggregate --pair", f"--{name} is missing", remedy)
     with contextlib.ExitStack() as stack:
         folder = arguments.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-"))
-        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as why:
+            raise ParameterError("aggregate --pair", f"{plain(folder)}: {why.strerror}", "Give a folder.") from why
         path = Path(folder) / TASK
         task = _task(arguments, read_task(path).task.name if path.exists() else _fresh("pair"))
         both = stack.enter_context(running_pair(folder, task, Budget(arguments.epsilon, arguments.delta)))
@@ -121,7 +147,6 @@ def pair(arguments: Namespace) -> int:
 def _instructions(arguments: Namespace, both: RunningPair, folder: Path) -> dict[str, Any]:
     """Where reports go, and how to ask, in words that can be copied."""
     path, published = folder / TASK, both.published
-    priced = f"--epsilon {arguments.epsilon:g}" + (f" --delta {arguments.delta:g}" if arguments.delta else "")
     column = published.task.question.columns[0]
     lines = [
         f"leader listens at {published.leader}, helper at {published.helper}",
@@ -132,44 +157,74 @@ def _instructions(arguments: Namespace, both: RunningPair, folder: Path) -> dict
         "or from Python:",
         f"    PrioReporter(read_task({str(path)!r})).report({{{column!r}: ...}})",
         f"Open the sum, from {published.task.least} reports on, once:",
-        f'    discreet aggregate ask {path} --ask "{arguments.ask}" {priced}',
+        f'    discreet aggregate ask {path} --ask "{arguments.ask}" {_priced(arguments)}',
         "or from Python:",
         f"    task = read_task({str(path)!r})",
-        f"    discreet.{arguments.ask.split()[0]}(Aggregated.at(task, read_asker({str(folder / ASKER)!r}, task)), ...)",
+        f"    discreet.{arguments.ask.split()[0]}(Aggregated.at(task, read_asker({asker_of(path)!r}, task)), ...)",
     ]
-    fields = {"leader": published.leader, "helper": published.helper, "task": str(path), "asker": str(folder / ASKER)}
+    fields = {"leader": published.leader, "helper": published.helper, "task": str(path), "asker": asker_of(path)}
     return {"lines": [plain(one) for one in lines], "fields": fields}
 
 
 def report(arguments: Namespace) -> int:
     """Report one record."""
     published = read_task(arguments.task)
-    record = dict(one.partition("=")[::2] for one in arguments.values)
-    unknown = [name for name in record if name not in published.task.schema.columns]
-    missing = [name for name in published.task.question.columns if name not in record]
-    if unknown or missing:
-        obstacle = f"there is no column {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
-        known = ", ".join(published.task.schema.columns)
-        raise ParameterError("report", obstacle, f"Give COLUMN=VALUE for {known}.")
-    columns = published.task.question.columns
-    most = Budget(arguments.most_epsilon, 1e-6)
-    PrioReporter(published, most, arguments.trusted).report({name: record[name] for name in columns})
+    device = PrioReporter(published, Budget(arguments.most_epsilon, 1e-6), arguments.trusted)
+    record = _record(device, arguments.values)
+    try:
+        device.report(record)
+    except EngineFailure as failure:
+        remedy = "Report again where nobody could be reached; a report that arrived unheard would count beside it."
+        raise EngineFailure(failure.asked, failure.obstacle, remedy, "The report was not acknowledged.") from failure
     say(arguments, "The leader has the report, and counts it once.", reported=True)
     return 0
+
+
+def _record(device: PrioReporter, values: Sequence[str]) -> dict[str, str]:
+    """The columns that devices are asked for, from COLUMN=VALUE; what cannot be read is a mistake of typing."""
+    task = device.published.task
+    columns = {name: task.schema.columns[name] for name in task.question.columns}
+    remedy = "Give " + ", ".join(f"{name}=VALUE ({one.described})" for name, one in columns.items()) + "."
+    record = dict(one.partition("=")[::2] for one in values)
+    if wrong := [one for one in values if "=" not in one] or [name for name in record if name not in columns]:
+        raise ParameterError("report", f"{wrong[0]!r:.80} is no column and its value", remedy)
+    if missing := [name for name in columns if name not in record]:
+        raise ParameterError("report", f"{missing[0]} is missing", remedy)
+    row = device.rows({name: [text] for name, text in record.items()})[0]
+    if unread := [name for name, value in zip(columns, row, strict=True) if np.isnan(value) and record[name]]:
+        obstacle = f"{unread[0]} is {record[unread[0]]!r:.80}, which would count as missing"
+        raise ParameterError("report", obstacle, f"{remedy} Where it is missing, leave VALUE empty.")
+    return record
 
 
 def ask(arguments: Namespace) -> int:
     """Open the sum, and print what was asked."""
     published = read_task(arguments.task)
-    beside = Path(arguments.task).with_name(ASKER) if Path(arguments.task).name == TASK else None
-    asker = read_asker(beside or f"{arguments.task}.asker", published)
-    question = asked_in_words(arguments.ask, arguments.epsilon, arguments.delta)
+    asker = read_asker(asker_of(arguments.task), published)
+    _check_asked(arguments, published.task)
     trust = Aggregated.at(published, asker, trusted=arguments.trusted)
-    found = question(trust)
+    found = asked_in_words(arguments.ask, arguments.epsilon, arguments.delta)(trust)
     batch = trust.batch
-    told = f"{batch.accepted} reports are in it; {batch.failed} failed, and {batch.repeated} came again"
-    put(found.to_json() if arguments.json else f"{found}\n{told}")
+    if arguments.json:
+        told = json.dumps(json.loads(found.to_json()) | {"batch": vars(batch)}, allow_nan=False)
+    else:
+        told = f"{found}\n{batch.accepted} reports are in it; {batch.failed} failed, and {batch.repeated} came again"
+    put(told, "The batch is closed, and paid for.", "Ask the same again, which costs nothing more.")
     return 0
+
+
+def _check_asked(arguments: Namespace, task: AggregationTask) -> None:
+    """Refuse, before anything is opened, another question than devices answered, and other noise."""
+    given = arguments.epsilon, arguments.delta
+    asked = task_in_words(arguments.ask, task.schema, task.name, task.least, *given)
+    if (asked.recipe, asked.event) != (task.recipe, task.event):
+        known = f"They answered {task.recipe.name} {dict(task.recipe.parameters)} with {in_words(task.event)}"
+        obstacle = "devices did not report for this question"
+        if asked.recipe == task.recipe:
+            obstacle = (
+                f"devices were not promised this, but {in_words(task.event)}, and it asks {in_words(asked.event)}"
+            )
+        raise NotPermitted(f"task {task.name!r}", obstacle, f"{known}: ask the same, with the same --epsilon.")
 
 
 def _task(arguments: Namespace, name: str) -> AggregationTask:
@@ -182,6 +237,11 @@ def _task(arguments: Namespace, name: str) -> AggregationTask:
     return task_in_words(arguments.ask, described.schema, name, arguments.least, arguments.epsilon, arguments.delta)
 
 
+def _priced(arguments: Namespace) -> str:
+    """The options that say what is promised."""
+    return f"--epsilon {arguments.epsilon:g}" + (f" --delta {arguments.delta:g}" if arguments.delta else "")
+
+
 def _fresh(name: str) -> str:
     """A name that no other task has: accounts pay for each name once."""
     return f"{name} {time.strftime('%Y-%m-%d', time.gmtime())} {secrets.token_hex(8)}"
@@ -190,7 +250,8 @@ def _fresh(name: str) -> str:
 def _wait() -> None:
     """Until a signal to stop, which is no failure."""
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     while not stop.wait(0.5):
         pass
+    for number, handler in before.items():
+        signal.signal(number, handler)

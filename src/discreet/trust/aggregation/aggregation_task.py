@@ -30,6 +30,7 @@ from discreet.mechanisms.additive.share_of import share_of
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
+from discreet.schema.plain_column import plain_column
 from discreet.schema.schema import Schema
 from discreet.trust.call import built
 from discreet.trust.exact_sum import contributions
@@ -110,10 +111,10 @@ class AggregationTask:
     def digest(self) -> bytes:
         """All that is agreed on, in 32 bytes: no report of one task is of use in another."""
         numbers = json.dumps([self.name, self.aggregators, self.least]).encode()
-        columns = repr(sorted(self.schema.columns.items())).encode()
+        columns = json.dumps([[name, *plain_column(kind)] for name, kind in sorted(self.schema.columns.items())])
         question = built(self.question, self.empty).encode()
         asked = (self.recipe.written().encode(), written(self.event).encode())
-        return sha256(framed(numbers, *asked, columns, question)).digest()
+        return sha256(framed(numbers, *asked, columns.encode(), question)).digest()
 
     @cached_property
     def reach(self) -> int:

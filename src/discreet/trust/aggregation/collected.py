@@ -84,7 +84,10 @@ def task_for(
     'contingency'
     """
     devices = _Devices(schema)
-    ask(devices)
+    try:
+        ask(devices)
+    except NotPermitted as why:  # nothing was charged: there is no account
+        raise NotPermitted(why.asked, why.obstacle, why.remedy) from why
     if devices.asked is None:
         raise NotPermitted("task", "nothing would be asked of devices", "Ask a statistic that needs their records.")
     question, event = devices.asked

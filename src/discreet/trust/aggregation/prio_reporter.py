@@ -16,6 +16,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array
 from discreet.noise.system_bits import system_bits
+from discreet.schema.schema import Schema
 from discreet.trust.aggregation.aggregator_line import ATTEMPTS, AggregatorLine
 from discreet.trust.aggregation.dap import HpkeConfig, Rejected
 from discreet.trust.aggregation.published_task import PublishedTask
@@ -68,7 +69,7 @@ class PrioReporter:
 
     def report_all(self, records: Any) -> None:
         """Report many records, one row each, as a simulation or a proxy does: an array, a data frame, a mapping."""
-        rows, bits = self._rows(records), system_bits() if self.bits is None else self.bits
+        rows, bits = self.rows(records), system_bits() if self.bits is None else self.bits
         for start in range(0, len(rows), TOGETHER):
             made = Reports.of(self.published.task, rows[start : start + TOGETHER], bits)
             try:
@@ -86,11 +87,12 @@ class PrioReporter:
         """Hand reports to the leader; when this returns, it has them on disk."""
         self._leader.told("POST", "reports", b"".join(one.written() for one in reports))
 
-    def _rows(self, records: Any) -> Array:
-        """Records in numbers, with columns in the order of the question."""
-        question = self.published.task.question
-        source: Any = source_of(records, self.published.task.schema)
-        return np.concatenate(list(source.batches(question.columns)))
+    def rows(self, records: Any) -> Array:
+        """Records in numbers, one column for each that the question has, in its order; missing ones are nan."""
+        task = self.published.task
+        asked = Schema({name: task.schema.columns[name] for name in task.question.columns})
+        source: Any = source_of(records, asked)
+        return np.concatenate(list(source.batches(task.question.columns)))
 
     @cached_property
     def _leader(self) -> AggregatorLine:
