@@ -146,7 +146,7 @@ def test_verified_shares_of_sums_have_the_same_bits_but_for_what_each_party_floo
             noise = (Laplace(2.0), Gaussian(2.0))[number % 2]
             call = Call.of(build(), noise.event, trust.federation)
             step = prepared(call, build(), trust.federation).grid.step
-            floored = sum(np.floor(one.ask(build(), noise) / step) for one in alone) * step
+            floored = np.sum([np.floor(one.ask(build(), noise) / step) for one in alone], axis=0) * step
             found = trust.ask(build(), noise)
             assert found.tobytes() == floored.tobytes(), name
             assert (found.tobytes() == curator.ask(build(), noise).tobytes()) == (name in COUNTS), name

@@ -28,7 +28,7 @@ def is_true(
     place: int, data: bytes, dealer: str = "p0", holder: str = HOLDER, announced: AnnouncedKeys = ANNOUNCED
 ) -> bool:
     read = SignedShare.from_bytes(announced, holder, data)
-    return read.is_true(("seed", "key")[place], announced, dealer, roster(TERMS))  # type: ignore[arg-type]
+    return read.is_true(("seed", "key")[place], announced, dealer, roster(TERMS))
 
 
 @pytest.mark.parametrize("place", [0, 1])
