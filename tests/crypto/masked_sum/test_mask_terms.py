@@ -67,10 +67,10 @@ def test_masked_numbers_look_uniform_in_every_byte_that_is_sent(width: int) -> N
     terms = narrow(width, 1 << 14)
     vector = np.zeros(terms.size, terms.word)
     add_mask(vector, bytes(range(32)))
-    sent = np.frombuffer(terms.sent(vector), np.uint8).reshape(terms.size, width)
+    sent = np.frombuffer(terms.packed(vector), np.uint8).reshape(terms.size, width)
     for byte in sent.T:
         assert stats.chisquare(np.bincount(byte, minlength=256)).pvalue > ALARM
-    assert np.array_equal(terms.received(terms.sent(vector)), vector & np.array(2 ** (8 * width) - 1, terms.word))
+    assert np.array_equal(terms.received(terms.packed(vector)), vector & np.array(2 ** (8 * width) - 1, terms.word))
 
 
 def test_terms_of_eight_bytes_among_all_are_those_of_always() -> None:

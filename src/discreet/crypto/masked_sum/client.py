@@ -137,7 +137,7 @@ class Client(Held):
                 if graph.joined(self.name, peer):
                     put_on_half(masked, self._announced_keys, self.name, self._keys.masking, peer)
             self._held, self._graph = self._held | held, graph
-            return self._said("masked", self.terms.sent(masked))
+            return self._said("masked", self.terms.packed(masked))
 
     @exclusive
     def agree(self, survivors: Signed) -> Signed:

@@ -109,7 +109,12 @@ class MaskTerms(Terms):
         """The words in which numbers are masked: the shortest of numpy's that hold them."""
         return np.dtype(f"u{1 << (self.width - 1).bit_length()}")
 
-    def sent(self, numbers: Ring) -> bytes:
+    @property
+    def sent(self) -> int:
+        """How many bytes each party sends, but for keys, signatures and lists of names."""
+        return self.width * self.size
+
+    def packed(self, numbers: Ring) -> bytes:
         """Masked numbers as they travel: the lowest bytes of each, lowest first."""
         raw = numbers.astype(self.word.newbyteorder("<"), copy=False)
         if self.width == self.word.itemsize:
@@ -117,7 +122,7 @@ class MaskTerms(Terms):
         return raw.view(np.uint8).reshape(self.size, -1)[:, : self.width].tobytes()
 
     def received(self, data: bytes) -> Ring:
-        """What `sent` has made of masked numbers, of which there must be `width * size` bytes."""
+        """What `packed` has made of masked numbers, of which there must be `width * size` bytes."""
         little = self.word.newbyteorder("<")
         if self.width == self.word.itemsize:
             return np.frombuffer(data, little).astype(self.word, copy=False)
