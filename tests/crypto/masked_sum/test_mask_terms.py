@@ -13,7 +13,7 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.errors import Disagreement, Malformed
-from discreet.crypto.masked_sum.mask_terms import SECOND, MaskTerms
+from discreet.crypto.masked_sum.mask_terms import SECOND, THIRD, MaskTerms
 from discreet.crypto.masked_sum.masks import CHUNK, add_mask, subtract_mask
 from discreet.crypto.messages import Message
 from tests.crypto.rehearsal import NAMES, Rehearsal, client_of, identity, server_of, terms_of
@@ -91,6 +91,8 @@ def test_terms_of_eight_bytes_among_all_are_those_of_always() -> None:
         {"width": 2, "lowest": -(2**63) - 1},
         {"width": 2, "protocol": PROTOCOL},
         {"width": 8, "protocol": SECOND},
+        {"width": 2, "protocol": THIRD},
+        {"width": 8, "protocol": THIRD},
     ],
 )
 def test_terms_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
