@@ -254,7 +254,7 @@ class SecureSum(Held):
         dealt = scheme_named(scheme).setup(drawn, threshold, system_bits())
         cards = tuple(PartyCertificate.of(one) for one in drawn)
         agreed = (cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors)
-        federation = Federation(*agreed, colluding, scheme, largest, dealt.key)
+        federation = Federation(*agreed, colluding, scheme, largest, key=dealt.key)
         tables = zip(dealt.identities, records.values(), strict=True)
         parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
         return cls(federation, server, parties)

@@ -86,7 +86,7 @@ class Rehearsal:
 
 
 def truth(names: tuple[str, ...] = PARTIES) -> np.ndarray:
-    return np.sum([vector(name).view(np.uint64) for name in names], axis=0, dtype=np.uint64)
+    return np.array([vector(name).view(np.uint64) for name in names]).sum(axis=0, dtype=np.uint64)
 
 
 def test_the_sum_is_exact_modulo_two_to_the_64() -> None:

@@ -17,6 +17,7 @@ from discreet.crypto.errors import Malformed
 from discreet.crypto.messages import framed, unframed
 from discreet.crypto.paillier.encrypted_array import EncryptedArray, encrypt
 from discreet.crypto.paillier.packing import Packing, StepInterval
+from discreet.crypto.paillier.private_key import PrivateKey
 from tests.crypto.paillier.small_keys import small_key
 
 KEY = small_key()
@@ -92,9 +93,11 @@ def test_the_interval_of_folded_blocks_counts_slots_that_end_early() -> None:
 
 def test_only_integers_multiply() -> None:
     array = sealed([[1, 2]])
+    weights: Any
     for weights in ([[0.5], [1.0]], [["a"], ["b"]], [[True], [False]], [[np.nan], [1.0]]):
         with pytest.raises(ParameterError, match="not all are integers"):
             array @ np.array(weights)
+    other: Any
     for other in (1.5, np.array([1.0]), "a"):
         with pytest.raises(ParameterError, match="not all are integers"):
             array * other
@@ -214,8 +217,13 @@ def test_decryption_has_one_error_after_the_same_work(monkeypatch: pytest.Monkey
     assert beyond.width == PACKING.width
     anything = [pow(12345 + place, 7, int(KEY.public.square)) for place in range(len(honest.ciphertexts))]
     work: list[int] = []
-    plain = type(KEY).plain
-    monkeypatch.setattr(type(KEY), "plain", lambda self, one: work.append(1) or plain(self, one))
+    plain = PrivateKey.plain
+
+    def counted(key: PrivateKey, one: Any) -> Any:
+        work.append(1)
+        return plain(key, one)
+
+    monkeypatch.setattr(PrivateKey, "plain", counted)
     told = set()
     for wrong in (
         outside.ciphertexts,

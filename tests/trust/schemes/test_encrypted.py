@@ -22,6 +22,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError, SchemaError
 from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.neighbors import Neighbors
+from discreet.crypto.encrypted_sum.sealing_party import SealingParty
 from discreet.crypto.paillier import public_key
 from discreet.crypto.paillier.threshold_key import KeyShare, dealt, dealt_from
 from discreet.ledger.memory_ledger import MemoryLedger
@@ -108,7 +109,7 @@ def test_what_cannot_be_asked_is_refused_before_any_charge() -> None:
 
 
 def test_a_liar_is_named_and_does_no_harm(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    honest = encrypted.SealingParty
+    honest = SealingParty
 
     def seated(identity: Any, *rest: Any) -> Any:
         return (FalsePart if identity.name == "u1" else honest)(identity, *rest)
@@ -237,7 +238,7 @@ def test_a_hundred_users_send_one_ciphertext_each_for_nineteen_coefficients(monk
     agreed: Federation
     with parties(people, 60) as trust:
         agreed = trust.federation
-        terms = agreed.protocol.terms(agreed.terms("r1", 19, b""), LaplaceShare(1.0, 60), 1)
+        terms = agreed.protocol.terms(agreed.terms("r1", 19, b""), LaplaceShare(1.0, 60), 1, one_series())
         assert isinstance(agreed.protocol, Encrypted)
         assert agreed.protocol.held.public.key_bits == 2048
         assert terms.ciphertexts == 1  # type: ignore[attr-defined]

@@ -358,7 +358,7 @@ def _read_head(head: bytes) -> tuple[Packing, tuple[int, ...], StepInterval, int
         if len(head) > LONGEST_HEAD:
             raise ValueError("it is too long")
         found = json.loads(head)
-        ends = [float.fromhex(end) if isinstance(end, str) else end for end in found["packing"][:2]]
+        low, high = (float.fromhex(end) if isinstance(end, str) else end for end in found["packing"][:2])
         exponent, headroom = found["packing"][2:]
         shape, interval, step = tuple(found["shape"]), StepInterval(*found["interval"]), found["exponent"]
         whole = (exponent, headroom, step, *shape, interval.low, interval.high)
@@ -368,6 +368,6 @@ def _read_head(head: bytes) -> tuple[Packing, tuple[int, ...], StepInterval, int
             raise ValueError("the shape cannot be")
         if interval.low > interval.high or abs(step) > 2000:
             raise ValueError("the interval cannot be")
-        return Packing(*ends, exponent, headroom), shape, interval, step
+        return Packing(low, high, exponent, headroom), shape, interval, step
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as why:
         raise _malformed("what it says of its numbers cannot be read") from why
