@@ -109,6 +109,17 @@ def test_who_leaves_late_is_in_the_sum_and_too_many_end_it() -> None:
             Rehearsal().run({"p3": step, "p0": step})
 
 
+def test_a_share_of_another_key_takes_no_part() -> None:
+    """Dealt once more, to the same parties, from the same primes: the public key is the same, the shares are not."""
+    again = dealt_from(small_key(), PARTIES, THRESHOLD, "dora")["p0"]
+    stranger = KeyHolder("p0", identity("p0").secret, again)
+    rounds = UsedRounds()
+    for wrong in (stranger, identity("p0")):
+        with pytest.raises(ParameterError, match="'p0' has no share of this key"):
+            SealingParty(wrong, terms(), roster(), rounds)
+    SealingParty(holders()["p0"], terms(), roster(), rounds)
+
+
 class FalsePart(SealingParty):
     """Gives another number in the place of its part."""
 

@@ -150,6 +150,7 @@ def test_a_federation_has_the_key_that_was_dealt_to_it(tmp_path: Path) -> None:
         ({"key": b""}, "the key is missing"),
         ({"key": agreed.key[:-1]}, "cannot be read"),
         ({"threshold": 5}, "another threshold"),
+        ({"parties": agreed.parties[:4]}, "dealt to others"),
         ({"parties": agreed.parties[:4], "threshold": 3}, "dealt to others"),
         ({"scheme": "masks"}, "has no key"),
         ({"scheme": "odo"}, "has no key"),
