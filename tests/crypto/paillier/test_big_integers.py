@@ -40,11 +40,26 @@ def test_powers_of_a_fixed_base_are_those_of_python() -> None:
     base, modulus = 3**50, 7**60
     for digit in (1, 5, 8, 11):
         table = FixedBase(base, modulus, 70, digit)
-        for exponent in (0, 1, 2**digit - 1, 2**digit, 2**70 - 1, 0x2ABCDEF0123456789):
-            assert table.power(exponent) == pow(base, exponent, modulus)
+        exponents = [0, 1, 2**digit - 1, 2**digit, 2**70 - 1, 0x2ABCDEF0123456789]
+        plain = [pow(base, one, modulus) for one in exponents]
+        assert [table.power(one) for one in exponents] == plain  # one after the other, without a table at first
+        assert table.powers(exponents * table.pays) == plain * table.pays
+        assert "_rows" in vars(table)
         for exponent in (-1, 2**70):
             with pytest.raises(AssertionError):
                 table.power(exponent)
+
+
+def test_a_table_is_made_once_it_pays() -> None:
+    table = FixedBase(3, 7**60, 70, 8)
+    assert table.pays == 32
+    table.powers(range(31))
+    assert "_rows" not in vars(table)
+    table.power(5)
+    assert "_rows" in vars(table)
+    many = FixedBase(3, 7**60, 70, 8)
+    many.powers(range(32))
+    assert "_rows" in vars(many)
 
 
 def test_a_safe_prime_has_a_half_that_is_no_pseudoprime(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -284,6 +284,8 @@ def test_decryption_has_one_error_after_the_same_work(monkeypatch: pytest.Monkey
 def test_what_is_printed_says_what_is_public() -> None:
     array = sealed([[1, 2]])
     assert repr(array) == f"EncryptedArray(shape (1, 2), {PACKING}, key {KEY.public.digest.hex()[:16]})"
+    KEY.public.zeros(KEY.public.table.pays, system_bits())
+    assert len(pickle.dumps(array)) < 2_000  # without the table
     assert (KEY.decrypt(pickle.loads(pickle.dumps(array))) == KEY.decrypt(copy.deepcopy(array))).all()
 
 

@@ -98,7 +98,7 @@ class EncryptedArray:
         self.packing.check_fits("sum", interval)
         square = self.key.square
         sums = [one * two % square for one, two in zip(self.ciphertexts, other.ciphertexts, strict=True)]
-        return replace(self, interval=interval, ciphertexts=tuple(sums))
+        return EncryptedArray(self.key, self.packing, self.shape, interval, self.exponent, tuple(sums))
 
     __radd__ = __add__
 
@@ -292,7 +292,7 @@ class EncryptedArray:
         return replace(self, interval=interval, ciphertexts=tuple(sums))
 
     def _check_alike(self, other: EncryptedArray) -> None:
-        if other.key.digest != self.key.digest:
+        if other.key is not self.key and other.key.digest != self.key.digest:
             raise Malformed("sum", "the other array is under another key", "Encrypt under one key.", UNOPENED)
         if (other.shape, other.packing, other.exponent) != (self.shape, self.packing, self.exponent):
             obstacle = f"one has shape {self.shape} and the other {other.shape}, or their packings or steps differ"
