@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from scipy import stats
 import discreet
 from discreet.audit.trial import judged
 from discreet.core.answer import Answer
-from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError, SchemaError
@@ -24,7 +23,7 @@ from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.neighbors import Neighbors
 from discreet.crypto.encrypted_sum.sealing_party import SealingParty
 from discreet.crypto.paillier import public_key
-from discreet.crypto.paillier.threshold_key import KeyShare, dealt, dealt_from
+from discreet.crypto.paillier.threshold_key import dealt
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import LaplaceShare
 from discreet.noise.deterministic import DeterministicBits
@@ -40,7 +39,7 @@ from discreet.trust.schemes.encrypted import Encrypted
 from discreet.trust.schemes.sum_scheme import Quorum, scheme_named
 from discreet.trust.secure_sum import SecureSum
 from tests.crypto.encrypted_sum.test_encrypted_sum import FalsePart
-from tests.crypto.paillier.small_keys import small_key
+from tests.crypto.paillier.small_keys import deal_small_keys
 
 PERIODS = 24
 SCHEMA = Schema.numeric(0.0, 1.0, PERIODS)
@@ -49,14 +48,8 @@ PEOPLE = {f"u{i}": np.random.default_rng(i).uniform(0, 1, (1, PERIODS)) for i in
 
 @pytest.fixture(autouse=True, scope="module")
 def short_keys() -> Iterator[None]:
-    """Keys that anybody can break, so that tests are fast."""
-
-    def quickly(names: Sequence[str], threshold: int, dealer: str, bits: Bits | None = None) -> dict[str, KeyShare]:
-        return dealt_from(small_key(), names, threshold, dealer, bits)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(public_key, "LEAST", 256)
-        patch.setattr(encrypted, "dealt", quickly)
+        deal_small_keys(patch)
         yield
 
 
