@@ -161,9 +161,19 @@ MUTANTS = [
     *of(
         "trust/schemes/encrypted",
         ("return quorum.threshold - quorum.colluding", "return quorum.threshold"),
+        ("or share.name != identity.name or", "or"),
+        ("or share.key.digest != self.held.digest:", ":"),
         ("or set(own.held.holders) != set(names)", ""),
         ("or own.held.threshold != threshold", ""),
         ("return share.masked(own, bits)", "return own.steps"),
+        tests="trust/schemes/test_encrypted.py service/cli/test_dealing.py",
+    ),
+    *of(
+        "service/cli/dealing",
+        ("    if not (folder and dealer):", "    if not folder:"),
+        ("        if path.exists():", "        if False:"),
+        ("            path.unlink()", "            pass"),
+        ("    if len(set(paths)) < len(paths):", "    if False:"),
     ),
     *of(
         "as_published/four_gaussians",
