@@ -85,14 +85,19 @@ def test_the_walk_finds_the_holders_and_would_see_a_record() -> None:
     assert shows_the_mark(_given(Shows([f"g{MARK:.0f}"], groups, Budget(1.0)), "codes", {}))
 
 
+SEVERAL = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+
+
 def _given(holder: Holder, name: str, given: Mapping[str, Any]) -> Any:
     """What a member gives; a method is called with what it asks for."""
     member = getattr(holder, name)
     if not callable(member):
         return member
     wanted = [one for one in inspect.signature(member).parameters.values() if one.default is one.empty]
+    several = {one.kind: given.get(one.name, ()) for one in wanted if one.kind in SEVERAL}
+    single = {one.name: given[one.name] for one in wanted if one.kind not in SEVERAL}
     try:
-        return member(**{one.name: given[one.name] for one in wanted})
+        return member(*several.get(SEVERAL[0], ()), **single, **dict(several.get(SEVERAL[1], ())))
     except DiscreetError:
         return None
 

@@ -41,7 +41,12 @@ from tests.trust.holding import MARK, HolderTrial
 HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), ("x0",))
 TRIAL = HolderTrial(
     lambda: PrivateData.of(np.full((9, 1), MARK), Schema.numeric(0.0, 1e4, 1), Budget(1.0)),
-    {"condition": "x0 > 1", "lists": {"x0": Category(("a", "b"))}},
+    {
+        "condition": "x0 > 1",
+        "lists": {"x0": Category(("a", "b"))},
+        "columns": {"twice": "2 * x0"},
+        "text": "SELECT avg(x0), max(x0) FROM given",
+    },
 )
 
 PEOPLE = np.zeros((1000, 1))

@@ -7,7 +7,12 @@ from discreet.graphs.graph_data import graph_data
 from discreet.schema.schema import Category
 from tests.trust.holding import MARK, HolderTrial
 
-GIVEN = {"condition": "x0 > 1", "lists": {"x0": Category(("a", "b"))}}
+GIVEN = {
+    "text": "SELECT count(*) FROM edges",
+    "columns": {"twice": "2 * source"},
+    "condition": "x0 > 1",
+    "lists": {"x0": Category(("a", "b"))},
+}
 TRIAL = HolderTrial(lambda: graph_data([(MARK, 1.0)], 10_000, Budget(1.0), unit="edge"), GIVEN)
 
 
