@@ -233,6 +233,8 @@ def rows(asked: Goal) -> list[Row]:
 
 def main(chosen: list[str]) -> None:
     """All cases, or those that are named."""
+    if unknown := set(chosen) - {asked.case for asked in ASKED}:
+        raise SystemExit(f"no case {sorted(unknown)}; there are {sorted({asked.case for asked in ASKED})}")
     torch.set_float32_matmul_precision("high")
     torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = True
     found = [row for asked in ASKED if not chosen or asked.case in chosen for row in rows(asked)]

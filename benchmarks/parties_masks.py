@@ -8,6 +8,7 @@ import multiprocessing
 import statistics
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -65,15 +66,31 @@ def rows() -> Iterator[Row]:
     yield at_most("1e5 numbers, 100 parties in ten processes over 10 parties: wall", after / before, 4.0)
 
 
+@dataclass(frozen=True)
+class Agreed:
+    """What a federation is made of, as it travels to another process."""
+
+    cards: tuple[bytes, ...]
+    threshold: int
+    colluding: int
+    largest: int | None
+
+    def federation(self) -> Federation:
+        server, *parties = (PartyCertificate(one) for one in self.cards)
+        return Federation(
+            tuple(parties), server, self.threshold, SCHEMA, colluding=self.colluding, largest=self.largest
+        )
+
+
 class Members:
     """A federation, and processes in which its parties listen."""
 
     def __init__(self, parties: int, threshold: int, colluding: int = 0, largest: int | None = None) -> None:
         names = [f"p{number:03}" for number in range(parties)]
         self.server, *self.identities = (Identity.drawn(name, system_bits()) for name in ("server", *names))
-        cards = tuple(PartyCertificate.of(one) for one in self.identities)
-        agreed = (cards, PartyCertificate.of(self.server), threshold, SCHEMA)
-        self.federation = Federation(*agreed, colluding=colluding, largest=largest)
+        cards = tuple(PartyCertificate.of(one).certificate for one in (self.server, *self.identities))
+        self.agreed = Agreed(cards, threshold, colluding, largest)
+        self.federation = self.agreed.federation()
 
     def terms(self, size: int, noise: Mechanism[np.ndarray]) -> MaskTerms:
         """Those of a round in which so many counts are asked."""
@@ -90,7 +107,7 @@ class Members:
         groups = [self.identities[number::PROCESSES] for number in range(PROCESSES)]
         pipes = [spawned.Pipe() for _ in groups]
         workers = [
-            spawned.Process(target=served, args=(self.federation, [(one.name, one.secret) for one in group], end))
+            spawned.Process(target=served, args=(self.agreed, [(one.name, one.secret) for one in group], end))
             for group, (_, end) in zip(groups, pipes, strict=True)
         ]
         for worker in workers:
@@ -156,9 +173,9 @@ def round_of(trust: SecureSum, size: int, noise: Mechanism[np.ndarray]) -> float
     return time.perf_counter() - start
 
 
-def served(federation: Federation, keys: list[tuple[str, bytes]], pipe: Connection) -> None:
+def served(agreed: Agreed, keys: list[tuple[str, bytes]], pipe: Connection) -> None:
     """Let some parties listen in this process, and tell where."""
-    asyncio.run(_serving(federation, keys, pipe))
+    asyncio.run(_serving(agreed.federation(), keys, pipe))
 
 
 async def _serving(federation: Federation, keys: list[tuple[str, bytes]], pipe: Connection) -> None:

@@ -12,7 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from discreet.core.answer import Answer
+from discreet.core.bound import Bound
 from discreet.core.events import LaplaceLoss
+from discreet.core.grid import Grid
+from discreet.core.neighbors import Neighbors
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Signed
 from discreet.crypto.rounds.terms import Terms, UsedRounds
@@ -59,7 +63,8 @@ def measured(name: str, size: int) -> Measured:
 def _round(scheme: SumScheme, terms: Terms, server: Identity, identities: tuple[Identity, ...]) -> tuple[int, int]:
     bits, roster = system_bits(), Roster.of([server, *identities])
     share = BinomialShare(80, 1, THRESHOLD) if scheme.coins else share_of(LaplaceLoss(1.0), THRESHOLD)
-    own = scheme.terms(terms, share, LARGEST)
+    empty = Answer(np.zeros(terms.size, np.int64), Grid(0), Bound("l1", 1.0), Neighbors.ADD_REMOVE)
+    own = scheme.terms(terms, share, LARGEST, scheme.prepared(share, empty))
     relay = scheme.relay(server, own, roster, UsedRounds())
     parties = {one.name: scheme.speaker(one, own, roster, UsedRounds(), bits) for one in identities}
     vectors = {name: np.random.default_rng(place).integers(0, LARGEST, own.size) for place, name in enumerate(parties)}

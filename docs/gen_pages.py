@@ -31,7 +31,9 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
     "Tutorial": ["tutorial.md"],
     "How to": [
         "choosing_epsilon.md",
+        "from_pandas_to_private.md",
         "group_by.md",
+        "sql.md",
         "sketches.md",
         "users.md",
         "team_budget.md",

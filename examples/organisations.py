@@ -1,9 +1,10 @@
-"""Four clinics learn together, under two schemes, with the same lines.
+"""Four clinics learn together, under three schemes, with the same lines.
 
 Each clinic is a process of its own, with its own key, table and account. Under masks nobody sees a clinic's own sums,
 and every model that learns from bounded sums runs as it stands. Under verified shares (Our Data, Ourselves) a clinic
-may lie, and what it says is proved to be in range. That is for counts in each of which a record is once: what asks such
-counts runs as it stands, and all else is refused before anything is spent.
+may lie, and what it says is proved to be in range. `odo` is for counts in each of which a record is once: what asks
+such counts runs as it stands, and all else is refused before anything is spent. `odo-vector` is for every bounded sum,
+and runs all that masks do.
 
 Run: python examples/organisations.py
 """
@@ -47,11 +48,11 @@ LESSONS: dict[str, Callable[[PrivateData], list[float]]] = {
 
 
 def main() -> dict[str, Any]:
-    """Learn under both schemes, and print what was found or why it was refused."""
+    """Learn under each scheme, and print what was found or why it was refused."""
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         tables = {name: written(Path(folder) / f"{name}.csv", name) for name in CLINICS}
-        for scheme in ("masks", "odo"):
+        for scheme in ("masks", "odo", "odo-vector"):
             print(f"\nScheme {scheme}")
             with local_parties(tables, SCHEMA, BUDGET, threshold=3, scheme=scheme, largest=2047) as clinics:
                 print(f"  {clinics.trust.federation.protocol.hides}")

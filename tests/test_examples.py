@@ -157,15 +157,17 @@ def test_the_notebook_shows_the_noise_of_each_kind_of_trust(monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_four_clinics_learn_under_masks_and_count_under_verified_shares(tmp_path: Path) -> None:
+def test_four_clinics_learn_under_masks_and_verified_sums_and_count_under_verified_counts(tmp_path: Path) -> None:
     """Groups of 30 and 70 years, half of all ill, a slope that is positive: all of it far from its noise."""
     run = shown("organisations.py", tmp_path)
-    learnt = run.found["masks"]
-    np.testing.assert_allclose(learnt["k-means"], [30, 70], atol=3)
-    np.testing.assert_allclose(learnt["naive Bayes"], [0.5, 0.5], atol=0.05)
-    np.testing.assert_allclose(learnt["principal component"], [0.997, 0.08], atol=0.03)
-    assert learnt["logistic regression"][0] > 0.05
-    assert learnt["Fourier series"][1] > 1.5 * learnt["Fourier series"][-4]
+    for scheme in ("masks", "odo-vector"):
+        learnt = run.found[scheme]
+        np.testing.assert_allclose(learnt["k-means"], [30, 70], atol=3)
+        np.testing.assert_allclose(learnt["naive Bayes"], [0.5, 0.5], atol=0.05)
+        np.testing.assert_allclose(learnt["principal component"], [0.997, 0.08], atol=0.03)
+        assert learnt["logistic regression"][0] > 0.05
+        assert learnt["Fourier series"][1] > 1.5 * learnt["Fourier series"][-4]
+        assert np.sum(learnt["histogram"]) == pytest.approx(6000, abs=100)
     assert np.sum(run.found["odo"].pop("histogram")) == pytest.approx(6000, abs=100)
     assert all("Nothing was released or spent" in refused for refused in run.found["odo"].values())
     assert len(run.found["odo"]) == 5

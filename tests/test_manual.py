@@ -21,6 +21,7 @@ from discreet.service.cli import aggregate_command
 from discreet.service.cli.command import main
 from discreet.trust.aggregation.prio_reporter import PrioReporter
 from tests.conformance.walk import learners, trial
+from tests.crypto.paillier.small_keys import deal_small_keys
 from tests.service.aggregator.certificates import certificate
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -38,6 +39,8 @@ def test_the_examples_of_a_page_work(page: str, tmp_path: Path, monkeypatch: pyt
     """Shown digits are sure to far more than ten deviations of the noise."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
+    if page == "encrypted":
+        deal_small_keys(monkeypatch)
     if page == "classifier":
         made = runpy.run_path(str(DOCS.parent / "examples" / "adult.py"))
         Path("adult.toml").write_bytes(made["SCHEMA"].read_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,8 @@ def test_an_account_of_ones_own_is_opened_once(tmp_path: Path, monkeypatch: pyte
 def test_the_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     section = README.partition("## A report from the command line")[2].partition("##")[0]
-    commands = [line.partition("#")[0].split()[1:] for line in section.splitlines() if line.startswith("discreet ")]
+    lines = [line for line in section.splitlines() if line.startswith("discreet ")]
+    commands = [shlex.split(line.partition("#")[0])[1:] for line in lines]
     assert len(commands) >= 5
     for command in commands:
         assert main(command) == 0

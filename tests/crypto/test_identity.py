@@ -5,7 +5,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import BadSignature, UnknownParty
-from discreet.crypto.identity import FIELD, SMALL_ORDER, Identity, Roster
+from discreet.crypto.identity import FIELD, SMALL_ORDER, Identity, Roster, Signatures
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.system_bits import system_bits
 
@@ -34,6 +34,47 @@ def test_a_signature_binds_signer_and_bytes() -> None:
         with pytest.raises(BadSignature, match="not theirs") as refused:
             ROSTER.verify(name, data, other)
         assert refused.value.values["name"] == name
+
+
+def test_what_has_proved_right_is_not_verified_again_and_what_is_false_always_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[bytes] = []
+
+    class Watched:
+        def __init__(self, key: bytes) -> None:
+            self.key = Ed25519PublicKey.from_public_bytes(key)
+
+        @classmethod
+        def from_public_bytes(cls, key: bytes) -> Watched:
+            return cls(key)
+
+        def verify(self, signature: bytes, data: bytes) -> None:
+            tried.append(data)
+            self.key.verify(signature, data)
+
+    monkeypatch.setattr("discreet.crypto.identity.Ed25519PublicKey", Watched)
+    data = system_bits().integer(256).to_bytes(32, "big")
+    signature, again = ANN.sign(data), Roster.of([ANN, BOB])
+    for roster in (ROSTER, again, ROSTER):
+        roster.verify("ann", data, signature)
+    assert tried == [data]
+    for _ in range(2):
+        with pytest.raises(BadSignature):
+            ROSTER.verify("bob", data, signature)
+        with pytest.raises(BadSignature):
+            Roster({"ann": BOB.public}).verify("ann", data, signature)
+        with pytest.raises(BadSignature):
+            ROSTER.verify("ann", data, signature[:32] + bytes(32))
+    assert len(tried) == 7
+
+
+def test_only_so_many_signatures_are_remembered() -> None:
+    right = Signatures(most=100)
+    for number in range(1000):
+        right.add(number.to_bytes(4, "big"))
+        assert number.to_bytes(4, "big") in right
+        assert len(right._digests) <= 100
 
 
 def test_strangers_are_refused() -> None:

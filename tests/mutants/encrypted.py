@@ -45,7 +45,6 @@ MUTANTS = [
         ("while (drawn := bits.integer(width)) >= end:", "while (drawn := bits.integer(width)) > 2 * end:"),
         ("gmp().is_prime(half, ROUNDS) and", ""),
         ("left[-rest * half % prime :: prime] = False", "pass"),
-        tests="crypto/paillier/test_private_key.py",
     ),
     *of(
         "crypto/paillier/encrypted_array",
@@ -62,6 +61,10 @@ MUTANTS = [
         (
             "zeros = by.zeros(len(plain), bits or system_bits())",
             "zeros = by.zeros(1, bits or system_bits()) * len(plain)",
+        ),
+        (
+            "zeros = (by or self.key).zeros(len(self.ciphertexts), bits or system_bits())",
+            "zeros = (by or self.key).zeros(1, bits or system_bits()) * len(self.ciphertexts)",
         ),
         ('self.packing.check_fits("product", interval)\n        found', "found"),
     ),
@@ -158,9 +161,19 @@ MUTANTS = [
     *of(
         "trust/schemes/encrypted",
         ("return quorum.threshold - quorum.colluding", "return quorum.threshold"),
+        ("or share.name != identity.name or", "or"),
+        ("or share.key.digest != self.held.digest:", ":"),
         ("or set(own.held.holders) != set(names)", ""),
         ("or own.held.threshold != threshold", ""),
         ("return share.masked(own, bits)", "return own.steps"),
+        tests="trust/schemes/test_encrypted.py service/cli/test_dealing.py",
+    ),
+    *of(
+        "service/cli/dealing",
+        ("    if not (folder and dealer):", "    if not folder:"),
+        ("        if path.exists():", "        if False:"),
+        ("            path.unlink()", "            pass"),
+        ("    if len(set(paths)) < len(paths):", "    if False:"),
     ),
     *of(
         "as_published/four_gaussians",

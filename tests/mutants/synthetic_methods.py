@@ -34,7 +34,7 @@ MUTANTS = [
     *of(f"{ROOM}/product_model", ("if size > MOST_JOINT:", "if False:"), tests=METHODS),
     *of(
         f"{ROOM}/network_model",
-        ("groups = self.codes.codes(found, family[:-1])", "groups = 0 * self.codes.codes(found, family[:-1])"),
+        ("groups = self.codes.codes(places, family[:-1])", "groups = 0 * self.codes.codes(places, family[:-1])"),
     ),
     *of(
         f"{ROOM}/leaf_model",

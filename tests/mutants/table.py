@@ -107,9 +107,9 @@ MUTANTS = [
         ("= max(math.ldexp(product, -self.grid.exponent), LEAST_SCALE)", "= math.ldexp(product, 0)"),
         ("slack=math.ldexp(self.slack, -bits) + 1.0", "slack=math.ldexp(self.slack, -bits)"),
         ("slack=math.ldexp(self.slack, -bits) + 1.0", "slack=self.slack + 1.0"),
-        ("slack = math.ldexp(self.slack, bits)", "slack = self.slack"),
+        ("min(-bits, 63)), math.ldexp(self.slack, -bits)", "min(-bits, 63)), self.slack"),
         ("grid=Grid(self.grid.exponent + bits)", "grid=self.grid"),
-        ("grid = Grid(self.grid.exponent - bits)", "grid = self.grid"),
+        ("return self.on(Grid(self.grid.exponent - bits))", "return self"),
         ("[1] - MOST_CELLS", "[1] - MOST_CELLS - 8"),
         ("self.steps, min(bits, 63))", "self.steps, min(bits, 63) - 1)"),
     ),
@@ -563,9 +563,12 @@ MUTANTS = [
     ),
     *of(
         "mechanisms/additive/laplace",
-        ("return own.steps + up - down", "return own.steps + up"),
+        ("return up - down", "return up"),
         ("return least * (1 + grown)", "return least * (1 - grown)"),
-        ("polya(bits, own.steps.shape, scale, self.honest)", "polya(bits, own.steps.shape, scale, self.honest + 1)"),
+        (
+            "polya(bits, prepared.steps.shape, scale, self.honest)",
+            "polya(bits, prepared.steps.shape, scale, self.honest + 1)",
+        ),
     ),
     # accounting
     *of(
@@ -821,7 +824,7 @@ MUTANTS = [
         ("if theirs is not None and not alike:", "if False:"),
         ("            if not self.keeps(one):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.is_row", "if self.unit.is_row"),
-        ('return purpose if self.condition is None else f"{purpose} where {self.condition}"', "return purpose"),
+        ('among = "" if self.condition is None else f" where {self.condition}"', 'among = ""'),
         tests="trust/test_private_data.py trust/test_local.py trust/test_filtered_trust.py",
     ),
     *of(
@@ -845,7 +848,7 @@ MUTANTS = [
     ),
     *of(
         "trust/filtered_trust",
-        ("    units = None\n", "    units = 3\n"),
+        ('whatever the relation is."""\n        return\n', 'whatever the relation is."""\n        return 3\n'),
         ("self.trust.curated and self.neighbors is Neighbors.ADD_REMOVE", "self.trust.curated"),
         ("self.neighbors is Neighbors.REPLACE and not", "False and not"),
     ),
@@ -870,6 +873,7 @@ MUTANTS = [
         "trust/policy",
         ("if name not in self.recipes]", "if False]"),
         ("if price > self.most.epsilon:", "if price > 2 * self.most.epsilon:"),
+        tests="trust/test_party.py",
     ),
     *of(
         "trust/call",

@@ -13,10 +13,7 @@ MUTANTS = [
     ),
     *of(
         "fitting/weighted_estimator",
-        (
-            "return self.learn(task, plan, cast(Permit, WeightedPermit(permit, task)))",
-            "return self.learn(task, plan, permit)",
-        ),
+        ("return permit if task.weight is None else cast(Permit, WeightedPermit(permit, task))", "return permit"),
     ),
     *of(
         "fitting/task",

@@ -21,7 +21,7 @@ from discreet.questions.recipe import Recipe
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.condition_text import condition_of
 from discreet.trust.curator import CuratorsView
-from discreet.trust.party import Policy
+from discreet.trust.policy import Policy
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.test_transformed import BY, COLUMNS, people
 from tests.questions.trial import SCHEMA, Trial, summed

@@ -29,7 +29,7 @@ from discreet.questions.transformed import transformed
 from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.schema.schema import Number
 from discreet.trust.curator import CuratorsView
-from discreet.trust.party import Policy
+from discreet.trust.policy import Policy
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.trial import SCHEMA, Trial, summed
 

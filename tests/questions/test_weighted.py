@@ -17,7 +17,7 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.weighted import weighted
-from discreet.trust.party import Policy
+from discreet.trust.policy import Policy
 from tests.questions.trial import SCHEMA, Trial, X
 
 INNER = Recipe("moments", {"column": "x", "degree": 2, "counted": False}).written()

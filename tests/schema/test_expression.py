@@ -126,12 +126,20 @@ def test_a_record_changes_nothing_for_another() -> None:
         ("(" * (DEEPEST + 1) + "a" + ")" * (DEEPEST + 1), "inside one another"),
         ("a + " * LONGEST + "a", "no text of up to"),
         ("*".join(["`end`"] * 40), "too large, or too near to zero"),
+        ("least(" * 10 + "a" + ", b)" * 10, "its SQL has over"),
+        ("greatest(a, " * 10 + "b" + ")" * 10, "its SQL has over"),
+        ("case " + "when a>1 then b " * 250 + "end", "written out it has"),
+        ("+".join(["a"] * 1500), "inside one another"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_place(text: str, says: str) -> None:
     with pytest.raises(ParameterError, match=says) as refused:
         expression_of(text, SCHEMA)
     assert "Nothing was released or spent" in str(refused.value)
+
+
+def test_many_columns_are_added_up() -> None:
+    assert expression_of("+".join(["a"] * 30), SCHEMA).span.upper == 30 * expression_of("a", SCHEMA).span.upper
 
 
 def test_spans_hold_what_rounding_makes_of_their_ends() -> None:

@@ -17,6 +17,7 @@ from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.messages import Signed
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.questions.columns.total import count_of
 from discreet.schema.schema import Schema
 from discreet.service.local_parties import LocalParties, LocalParty, local_parties
 from discreet.trust.secure_sum import SecureSum
@@ -158,3 +159,14 @@ def test_a_party_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(DiscreetError, match=r"north did not start \(nowhere\.csv: it is not there\)"):
         party.wait()
     party.kill()
+
+
+@pytest.mark.slow
+def test_processes_decrypt_their_sum_with_shares_of_one_key(tmp_path: Path) -> None:
+    files = {name: tmp_path / f"{name}.csv" for name in ("north", "east", "west")}
+    for path in files.values():
+        path.write_text("x0\n" + "0.5\n" * 64)
+    with local_parties(files, SCHEMA, BUDGET, threshold=2, scheme="paillier") as parties:
+        found = parties.trust.ask(count_of(SCHEMA, "x0"), NOISE)[0]
+        assert parties.trust.federation.protocol.held.public.key_bits == 2048  # type: ignore[attr-defined]
+    assert abs(found - 192) < 8

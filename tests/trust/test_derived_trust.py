@@ -20,7 +20,7 @@ from discreet.statistics.moments.count import count
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.tables.key_counts import key_counts
 from discreet.trust.curator import Curator
-from discreet.trust.derived_trust import DerivedTrust
+from discreet.trust.derived_trust import MOST_STEPS, DerivedTrust
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
@@ -110,6 +110,24 @@ def test_the_ledger_says_what_was_computed_and_tells_computations_apart() -> Non
         mean(data.derive(hours="stay * 25"), "hours", epsilon=1.0, key="k")
     with pytest.raises(KeyReused):
         mean(data.derive(hours="stay * 24", bounds={"hours": (0, 100)}), "hours", epsilon=1.0, key="k")
+
+
+def test_what_reads_no_computed_column_is_computed_in_one_step() -> None:
+    data = private()
+    for place in range(30):
+        data = data.derive(**{f"x{place}": f"stay + {place}"})
+    trust: Any = data._trust
+    assert trust.steps == 1
+    assert mean(data, "x29", epsilon=1e5).value == pytest.approx(VISITS.stay.mean() + 29, abs=0.1)
+
+
+def test_too_many_steps_are_refused() -> None:
+    data = private().derive(x0="stay + 1")
+    for place in range(1, MOST_STEPS):
+        data = data.derive(**{f"x{place}": f"x{place - 1} + 1"})
+    assert mean(data, f"x{MOST_STEPS - 1}", epsilon=1e5).value == pytest.approx(VISITS.stay.mean() + MOST_STEPS, abs=1)
+    with pytest.raises(ParameterError, match="more than 8 steps"):
+        data.derive(more=f"x{MOST_STEPS - 1} + 1")
 
 
 def test_a_learner_takes_a_computed_column() -> None:

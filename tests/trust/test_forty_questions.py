@@ -1,6 +1,7 @@
 """Forty questions with the noise off: a curator, masks, verified shares and aggregators give the same bits.
 
-Verified shares answer counts, and refuse the others before any charge.
+Verified shares of counts answer counts, and refuse the others before any charge. Verified shares of sums answer all:
+counts with the same bits, and others with those of sums that each party has floored on the grid that noise allows.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from discreet.questions.vectors.directed_products import complete_count_of
 from discreet.questions.vectors.pair_moments import pair_moments_of
 from discreet.questions.vectors.second_moments import central_moments_of, second_moments_of
 from discreet.schema.schema import Category, Number, Schema
+from discreet.trust.call import Call, prepared
 from discreet.trust.curator import Curator
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.frame import Frame
@@ -134,3 +136,17 @@ def test_verified_shares_agree_on_counts_and_refuse_the_others() -> None:
         for build in SUMS.values():
             with pytest.raises(NotPermitted, match="is no count"):
                 shares.ask(build(), Gaussian(2.0))
+
+
+def test_verified_shares_of_sums_have_the_same_bits_but_for_what_each_party_floors() -> None:
+    """Counts are on every grid; of other sums those of the parties are floored one by one, and then added up."""
+    curator, alone = Curator(Frame(POOLED, SCHEMA)), [Curator(Frame(one, SCHEMA)) for one in TABLES.values()]
+    with silence(), parties(scheme="odo-vector", largest=ROWS + 1) as trust:
+        for number, (name, build) in enumerate({**COUNTS, **SUMS}.items()):
+            noise = (Laplace(2.0), Gaussian(2.0))[number % 2]
+            call = Call.of(build(), noise.event, trust.federation)
+            step = prepared(call, build(), trust.federation).grid.step
+            floored = np.sum([np.floor(one.ask(build(), noise) / step) for one in alone], axis=0) * step
+            found = trust.ask(build(), noise)
+            assert found.tobytes() == floored.tobytes(), name
+            assert (found.tobytes() == curator.ask(build(), noise).tobytes()) == (name in COUNTS), name

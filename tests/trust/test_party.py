@@ -29,7 +29,8 @@ from discreet.questions.recipe import Recipe, recipe
 from discreet.schema.schema import Schema
 from discreet.trust import party as party_module
 from discreet.trust.call import Call, prepared
-from discreet.trust.party import Party, Policy, RoundAccount
+from discreet.trust.party import Party, RoundAccount
+from discreet.trust.policy import Policy
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.holding import HolderTrial
 from tests.trust.network.stage import (

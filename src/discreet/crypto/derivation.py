@@ -13,7 +13,7 @@ from discreet.crypto.messages import framed
 PROTOCOL = b"discreet masked sum 1"
 KEY = 32  # bytes
 
-Purpose = Literal["pair mask", "self mask", "seal", "commitment", "seed share", "key share"]
+Purpose = Literal["pair mask", "self mask", "seal", "commitment", "seed share", "key share", "both shares"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class KeyUse:
         Public. The round in which it is used.
     first, second : str
         Public. Between whom; the same name twice for a key that one party has alone. Their order counts.
-    purpose : {"pair mask", "self mask", "seal", "commitment", "seed share", "key share"}
+    purpose : {"pair mask", "self mask", "seal", "commitment", "seed share", "key share", "both shares"}
         Public. What it does.
     transcript : bytes
         Public. A digest of what both have seen of the round; keys agree only where it does.

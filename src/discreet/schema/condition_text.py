@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from discreet.core.condition import SIGNS, WORDS, Compared, ComparedColumns, Condition, Joined, Missing, Not
 from discreet.core.errors import ParameterError
+from discreet.core.held import unheld
 from discreet.schema.dates import Temporal, seconds_of
 from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 from discreet.schema.value import form_of, text_of
@@ -97,6 +98,7 @@ It is one of f, m.
     return found
 
 
+@unheld("one call")
 class ConditionParser:
     """Recursive descent, one method for each rule of the grammar.
 

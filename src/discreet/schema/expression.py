@@ -24,7 +24,7 @@ from discreet.core.grid import Array
 
 TINY = 2.0**-250  # what is nearer to zero in a column is zero in an expression
 LEAST, MOST = 2.0**-960, 2.0**960  # magnitudes that expressions may have, and zero
-LONGEST_SQL = 2**15
+LONGEST_SQL = 2**16  # letters of the SQL of one expression
 ASKED = "expression"
 
 
@@ -41,6 +41,7 @@ class Span:
     lower: float
     upper: float
     least: float = TINY
+    grain: float | None = None
 
     def __post_init__(self) -> None:
         if not (-MOST <= self.lower <= self.upper <= MOST and self.least >= LEAST):
@@ -52,13 +53,18 @@ class Span:
         """The greatest magnitude."""
         return max(abs(self.lower), abs(self.upper))
 
+    @property
+    def multiple(self) -> float:
+        """A number of which all others are whole multiples: the last place of the one that is nearest to zero."""
+        return self.least * 2.0**-53 if self.grain is None else self.grain
+
     def __add__(self, other: Span) -> Span:
-        # both are whole multiples of the last place of the lesser one, so a sum that is not zero is no less than that
-        least = min(self.least, other.least) * 2.0**-53
-        return Span(self.lower + other.lower, self.upper + other.upper, least)
+        # both are whole multiples of one number, so a sum that is not zero is one, too, and no less than that
+        grain = min(self.multiple, other.multiple)
+        return Span(self.lower + other.lower, self.upper + other.upper, grain, grain)
 
     def __sub__(self, other: Span) -> Span:
-        return self + Span(-other.upper, -other.lower, other.least)
+        return self + Span(-other.upper, -other.lower, other.least, other.grain)
 
     def __mul__(self, other: Span) -> Span:
         ends = [one * two for one, two in product((self.lower, self.upper), (other.lower, other.upper))]
@@ -308,8 +314,12 @@ def _absolute_span(one: Span) -> Span:
 
 
 def _picked(left: str, sign: str, opposite: str, right: str) -> str:
-    """One of two numbers in SQL, and NULL where one of them is."""
-    return f"CASE WHEN {left} {sign} {right} THEN {left} WHEN {left} {opposite} {right} THEN {right} END"
+    """One of two numbers in SQL, and NULL where one of them is. Each is written thrice: refused, where that grows."""
+    found = f"CASE WHEN {left} {sign} {right} THEN {left} WHEN {left} {opposite} {right} THEN {right} END"
+    if len(found) > LONGEST_SQL:
+        obstacle = f"too many of `least` and `greatest` are inside one another: its SQL has over {LONGEST_SQL} letters"
+        raise ParameterError(ASKED, obstacle, "Derive the inner ones as columns of their own first.")
+    return found
 
 
 def _first_known(one: Array, two: Array) -> Array:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 
 from discreet.core.errors import ParameterError
+from discreet.core.held import unheld
 from discreet.schema.condition_text import LONGEST, ConditionParser, Name
 from discreet.schema.expression import FUNCTIONS, Applied, Arithmetic, Case, ColumnValue, Constant, Expression
 from discreet.schema.schema import Boolean, Number, Schema
 
 DEEPEST = 32
+MOST_PLACES = 9999  # the place of a column has at most as many digits
 
 
 def expression_of(text: str, schema: Schema) -> Expression:
@@ -47,16 +49,27 @@ released or spent. There are age, smoker.
     """
     if not isinstance(text, str) or len(text) > LONGEST:
         raise ParameterError(ExpressionParser.asked, f"it is no text of up to {LONGEST} letters", 'Write "stay * 24".')
-    found = ExpressionParser(text, schema).number()
-    written = str(found)
-    if len(written) > LONGEST or ExpressionParser(written, schema).number() != found:
-        remedy = f"Use fewer than {LONGEST}."
-        raise ParameterError(ExpressionParser.asked, f"written out it has {len(written)} letters", remedy)
+    try:
+        found = _written_alike(ExpressionParser(text, schema).number(), schema)
+    except RecursionError:
+        obstacle, remedy = "too many operations are inside one another", "Compute it in several steps."
+        raise ParameterError(ExpressionParser.asked, obstacle, remedy) from None
     if not found.columns:
         raise ParameterError(f'expression "{text[:80]}"', "it reads no column", "Name a column.")
     return found
 
 
+def _written_alike(found: Expression, schema: Schema) -> Expression:
+    """The expression, if it can be written down: as a text that is read as the same, and in SQL."""
+    written = str(found)
+    if len(written) > LONGEST or ExpressionParser(written, schema).number() != found:
+        remedy = f"Use fewer than {LONGEST}."
+        raise ParameterError(ExpressionParser.asked, f"written out it has {len(written)} letters", remedy)
+    found.sql(dict.fromkeys(found.columns, MOST_PLACES))
+    return found
+
+
+@unheld("one call")
 class ExpressionParser(ConditionParser):
     """Recursive descent, one method for each rule of the grammar; conditions are those of `condition_of`."""
 

@@ -16,7 +16,8 @@ from discreet.ledger.own_file import create_own, read_own
 
 VARIABLE = "DISCREET_PASSPHRASE"
 SHORTEST = 12  # letters of a passphrase
-LONGEST = 2**16  # bytes of a file
+LONGEST = 2**16  # bytes of a file of an identity
+LONGEST_SHARE = 2**22  # and of a share of a key, which names all holders
 
 
 class SecretKey(Protocol):
@@ -64,7 +65,7 @@ def write_secret_key(path: str | Path, key: SecretKey, passphrase: str | None = 
 def read_secret_key(path: str | Path, kind: type[Key], passphrase: str | None = None) -> Key:
     """The key of this kind in a file that nobody else can read; its passphrase is found as an identity's is."""
     try:
-        data = read_own(path, f"read {path}", 1, LONGEST)
+        data = read_own(path, f"read {path}", 1, LONGEST_SHARE)
     except OSError as why:
         raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
     if is_covered_secret(data) and passphrase is None:

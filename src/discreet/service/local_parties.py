@@ -15,13 +15,15 @@ from discreet.core.errors import DiscreetError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.certificate import PartyCertificate
+from discreet.crypto.encrypted_sum.encrypted_sum import KeyHolder
 from discreet.crypto.identity import Identity
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import written_federation
 from discreet.schema.schema import Schema
-from discreet.service.key_file import write_identity
+from discreet.service.key_file import write_identity, write_secret_key
 from discreet.trust.federation import Federation
+from discreet.trust.schemes.sum_scheme import scheme_named
 from discreet.trust.secure_sum import SecureSum
 
 START = 180.0  # seconds that a party may take to start on a busy machine
@@ -104,7 +106,8 @@ def local_parties(
 ) -> Iterator[LocalParties]:
     """Start one process per file, each with an identity and a ledger of its own, and end them with the block.
 
-    Keys and ledgers lie in a temporary folder of the owner's alone, which goes with the block.
+    Keys and ledgers lie in a temporary folder of the owner's alone, which goes with the block. Where the scheme needs a
+    dealer, it is this process.
 
     Parameters
     ----------
@@ -124,16 +127,20 @@ def local_parties(
     server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *files))
     cards = tuple(PartyCertificate.of(one) for one in identities)
     agreed = (cards, PartyCertificate.of(server), threshold, schema, unit, neighbors)
-    federation = Federation(*agreed, colluding, scheme, largest)
+    dealt = scheme_named(scheme).setup(identities, threshold, system_bits())
+    federation = Federation(*agreed, colluding, scheme, largest, key=dealt.key)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-")))
         (folder / "federation.toml").write_text(written_federation(federation), encoding="utf-8")
         parties = LocalParties()
-        for number, one in enumerate(identities):
+        for number, one in enumerate(dealt.identities):
             ledger = folder / f"{number}.ledger"
             SqliteLedger.create(ledger, budget, name=one.name, neighbors=neighbors, unit=unit).close()
             write_identity(folder / f"{number}.key", one)
             command = [*_command(folder, number, files[one.name], packages), "--scheme", scheme, *flags]
+            if isinstance(one, KeyHolder):
+                write_secret_key(folder / f"{number}.share", one.dealt)
+                command += ["--share", str(folder / f"{number}.share")]
             parties[one.name] = LocalParty(one.name, command, ledger, folder / f"{number}.log")
             stack.callback(parties[one.name].kill)
         for party in parties.values():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from discreet.core.errors import ParameterError
 from discreet.core.mechanism import Mechanism
 from discreet.questions.question import Question
 from discreet.questions.transformation import Expressed, Transformation
@@ -13,6 +15,7 @@ from discreet.schema.schema import Category
 from discreet.trust.trust_model import TrustModel
 from discreet.trust.wrapped_trust import WrappedTrust
 
+MOST_STEPS = 8  # a question is written down inside another for each
 Release = TypeVar("Release")
 
 
@@ -33,6 +36,27 @@ class DerivedTrust(WrappedTrust):
     def __init__(self, trust: TrustModel, by: Transformation) -> None:
         super().__init__(trust, by.after)
         self.by = by
+
+    @classmethod
+    def over(
+        cls, trust: TrustModel, texts: Mapping[str, str], bounds: Mapping[str, tuple[float, float]]
+    ) -> DerivedTrust:
+        """More columns: in one step with those that were derived before, where none of them is read."""
+        by = derivation(trust.schema, texts, bounds)
+        if not isinstance(trust, DerivedTrust):
+            return cls(trust, by)
+        new = tuple(one for one in by.outputs if isinstance(one, Expressed))
+        if not any(name in trust.derived for one in new for name in one.reads):
+            return cls(trust.trust, replace(trust.by, outputs=(*trust.by.outputs, *new)))
+        if trust.steps >= MOST_STEPS:
+            obstacle = f"columns are computed from computed ones in more than {MOST_STEPS} steps"
+            raise ParameterError("derive", obstacle, "Write out some of them, so that fewer are read by others.")
+        return cls(trust, by)
+
+    @property
+    def steps(self) -> int:
+        """How often columns are computed from columns that are computed."""
+        return 1 + (self.trust.steps if isinstance(self.trust, DerivedTrust) else 0)
 
     @property
     def shows_all_rows(self) -> bool:

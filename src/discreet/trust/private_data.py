@@ -22,7 +22,6 @@ from discreet.ledger.memory_ledger import account_of
 from discreet.mechanisms.additive.share_of import is_shared, share_of
 from discreet.questions.question import BoundedQuestion
 from discreet.questions.transformation import Expressed
-from discreet.questions.transformed import derivation
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Category
@@ -144,7 +143,7 @@ class PrivateData(Holder):
             own, trust = condition_of(f"({trust.condition}) and ({own})", self.schema), trust.trust
         return PrivateData(FilteredTrust(trust, own), self.ledger)
 
-    def derive(self, *, bounds: Mapping[str, tuple[float, float]] | None = None, **columns: str) -> PrivateData:
+    def derive(self, /, *, bounds: Mapping[str, tuple[float, float]] | None = None, **columns: str) -> PrivateData:
         """The same data set and account, with columns that are computed from each record by itself.
 
         A record for which one cannot be computed (it divides by zero, or by what is missing) has no value there.
@@ -169,7 +168,7 @@ class PrivateData(Holder):
             raise ParameterError("derive", "nothing is computed", 'Give such as hours="stay * 24".')
         trust, own = self._trust, self.condition
         inner = trust.trust if isinstance(trust, FilteredTrust) else trust
-        derived = DerivedTrust(inner, derivation(inner.schema, columns, bounds or {}))
+        derived = DerivedTrust.over(inner, columns, bounds or {})
         return PrivateData(derived if own is None else FilteredTrust(derived, own), self.ledger)
 
     def sql(self, text: str, **options: Any) -> Any:

@@ -167,7 +167,7 @@ class SecureSum(Held):
         >>> for scheme in ("masks", "odo-vector"):
         ...     with SecureSum.rehearsal(wards, schema, threshold=3, scheme=scheme, largest=7) as trust:
         ...         trust.sent(contingency_of(schema, ("x0",), (100,)), Gaussian(4.0))
-        800
+        400
         18240
         """
         return self._terms(question, noise).sent
@@ -254,7 +254,7 @@ class SecureSum(Held):
         dealt = scheme_named(scheme).setup(drawn, threshold, system_bits())
         cards = tuple(PartyCertificate.of(one) for one in drawn)
         agreed = (cards, PartyCertificate.of(server), threshold, schema_of(schema), unit, neighbors)
-        federation = Federation(*agreed, colluding, scheme, largest, dealt.key)
+        federation = Federation(*agreed, colluding, scheme, largest, key=dealt.key)
         tables = zip(dealt.identities, records.values(), strict=True)
         parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
         return cls(federation, server, parties)

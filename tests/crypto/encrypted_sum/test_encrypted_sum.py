@@ -86,7 +86,7 @@ class Rehearsal:
 
 
 def truth(names: tuple[str, ...] = PARTIES) -> np.ndarray:
-    return np.sum([vector(name).view(np.uint64) for name in names], axis=0, dtype=np.uint64)
+    return np.array([vector(name).view(np.uint64) for name in names]).sum(axis=0, dtype=np.uint64)
 
 
 def test_the_sum_is_exact_modulo_two_to_the_64() -> None:
@@ -107,6 +107,17 @@ def test_who_leaves_late_is_in_the_sum_and_too_many_end_it() -> None:
     for step in ("roll", "sums"):
         with pytest.raises(TooFewSurvivors, match="4 are needed"):
             Rehearsal().run({"p3": step, "p0": step})
+
+
+def test_a_share_of_another_key_takes_no_part() -> None:
+    """Dealt once more, to the same parties, from the same primes: the public key is the same, the shares are not."""
+    again = dealt_from(small_key(), PARTIES, THRESHOLD, "dora")["p0"]
+    stranger = KeyHolder("p0", identity("p0").secret, again)
+    rounds = UsedRounds()
+    for wrong in (stranger, identity("p0")):
+        with pytest.raises(ParameterError, match="'p0' has no share of this key"):
+            SealingParty(wrong, terms(), roster(), rounds)
+    SealingParty(holders()["p0"], terms(), roster(), rounds)
 
 
 class FalsePart(SealingParty):

@@ -12,12 +12,12 @@ import pytest
 from discreet.core.errors import DiscreetError
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.masked_sum.client import Client
-from discreet.crypto.masked_sum.mask_terms import SECOND, MaskTerms
+from discreet.crypto.masked_sum.mask_terms import SECOND, THIRD, MaskTerms
 from discreet.crypto.messages import Signed, labelled, listed, split, unlabelled
 from discreet.crypto.rounds.terms import Terms
 from tests.crypto.rehearsal import NAMES, Rehearsal, client_of, from_server, server_of, sum_of, terms_of, vector_of
 
-FEW = MaskTerms("r1", NAMES[:8], 7, 3, protocol=SECOND, degree=4, needed=3)
+FEW = MaskTerms("r1", NAMES[:8], 7, 3, protocol=THIRD, degree=4, needed=3)
 SHORT = MaskTerms("r1", NAMES[:4], 3, 3, protocol=SECOND, width=2, lowest=0)
 MESSAGES = 10_000
 KINDS = ("announcements", "delivery", "survivors", "agreements")

@@ -14,15 +14,16 @@ from scipy import stats
 from scipy.special import comb
 
 from discreet.core.errors import ParameterError
+from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.errors import Disagreement, Malformed, ProtocolError, TooFewSurvivors
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.mask_graph import Choice, MaskGraph, choice_of, drawn, log_failure, read, written
-from discreet.crypto.masked_sum.mask_terms import SECOND, MaskTerms
+from discreet.crypto.masked_sum.mask_terms import SECOND, THIRD, MaskTerms
 from discreet.crypto.messages import Message, Signed, framed, labelled, listed, split, unlabelled
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import END, NAMES, Rehearsal, View, from_server, identity, sum_of, vector_of
 
-TERMS = MaskTerms("r1", NAMES, 9, 3, protocol=SECOND, degree=8, needed=5)
+TERMS = MaskTerms("r1", NAMES, 9, 3, protocol=THIRD, degree=8, needed=5)
 
 
 @pytest.mark.parametrize("step", range(END + 1))
@@ -143,7 +144,7 @@ def test_survivors_of_whom_one_would_stand_nearly_alone_are_not_signed() -> None
     for name, client in run.clients.items():
         client.mask(boxes[name], vector_of(TERMS, name))
     chosen = sorted(run.clients["p5"]._chosen)
-    narrow = MaskTerms("r1", NAMES, 7, 3, protocol=SECOND, degree=8, needed=6)
+    narrow = MaskTerms("r1", NAMES, 7, 3, protocol=THIRD, degree=8, needed=6)
     graph = MaskGraph(narrow, run.server._graph.chosen)
     left = [name for name in NAMES if name not in chosen[:3]]
     with pytest.raises(TooFewSurvivors, match="of those whom 'p5' has chosen are left at the step of masked and 6"):
@@ -184,6 +185,12 @@ def test_all_choices_are_equally_likely() -> None:
 def test_terms_of_graphs_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="each party chooses"):
         dataclasses.replace(TERMS, **wrong)
+
+
+@pytest.mark.parametrize("protocol", [PROTOCOL, SECOND])
+def test_who_mask_with_a_few_have_a_protocol_of_their_own(protocol: bytes) -> None:
+    with pytest.raises(ParameterError, match="Name the other protocol"):
+        dataclasses.replace(TERMS, protocol=protocol)
 
 
 def bound_again(k: int, threshold: int, corrupt: int, choice: Choice) -> float:

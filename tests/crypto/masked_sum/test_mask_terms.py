@@ -13,7 +13,7 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.errors import Disagreement, Malformed
-from discreet.crypto.masked_sum.mask_terms import SECOND, MaskTerms
+from discreet.crypto.masked_sum.mask_terms import SECOND, THIRD, MaskTerms
 from discreet.crypto.masked_sum.masks import CHUNK, add_mask, subtract_mask
 from discreet.crypto.messages import Message
 from tests.crypto.rehearsal import NAMES, Rehearsal, client_of, identity, server_of, terms_of
@@ -67,10 +67,10 @@ def test_masked_numbers_look_uniform_in_every_byte_that_is_sent(width: int) -> N
     terms = narrow(width, 1 << 14)
     vector = np.zeros(terms.size, terms.word)
     add_mask(vector, bytes(range(32)))
-    sent = np.frombuffer(terms.sent(vector), np.uint8).reshape(terms.size, width)
+    sent = np.frombuffer(terms.packed(vector), np.uint8).reshape(terms.size, width)
     for byte in sent.T:
         assert stats.chisquare(np.bincount(byte, minlength=256)).pvalue > ALARM
-    assert np.array_equal(terms.received(terms.sent(vector)), vector & np.array(2 ** (8 * width) - 1, terms.word))
+    assert np.array_equal(terms.received(terms.packed(vector)), vector & np.array(2 ** (8 * width) - 1, terms.word))
 
 
 def test_terms_of_eight_bytes_among_all_are_those_of_always() -> None:
@@ -91,6 +91,8 @@ def test_terms_of_eight_bytes_among_all_are_those_of_always() -> None:
         {"width": 2, "lowest": -(2**63) - 1},
         {"width": 2, "protocol": PROTOCOL},
         {"width": 8, "protocol": SECOND},
+        {"width": 2, "protocol": THIRD},
+        {"width": 8, "protocol": THIRD},
     ],
 )
 def test_terms_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:

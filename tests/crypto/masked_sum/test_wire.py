@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from discreet.crypto.masked_sum.mask_terms import SECOND, MaskTerms
+from discreet.crypto.masked_sum.mask_terms import SECOND, THIRD, MaskTerms
 from discreet.crypto.messages import Signed
 from discreet.crypto.rounds.terms import Terms
 from tests.crypto.rehearsal import NAMES, Rehearsal, terms_of
@@ -26,7 +26,7 @@ ROUNDS: dict[str, tuple[Terms, dict[str, int]]] = {
     "eight bytes": (terms_of(4, 3), {}),
     "eight bytes, one leaves": (terms_of(4, 3), {"p3": 2}),
     "three bytes": (MaskTerms("r1", NAMES[:4], 3, 3, protocol=SECOND, width=3, lowest=-10), {"p3": 2}),
-    "four chosen of seven": (MaskTerms("r1", NAMES[:8], 7, 3, protocol=SECOND, degree=4, needed=3), {"p5": 2}),
+    "four chosen of seven": (MaskTerms("r1", NAMES[:8], 7, 3, protocol=THIRD, degree=4, needed=3), {"p5": 2}),
 }
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
 
+from discreet.core.bits import Bits
 from discreet.crypto.paillier import public_key
 from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.crypto.paillier.public_key import PublicKey
+from discreet.crypto.paillier.threshold_key import KeyShare, dealt_from
+from discreet.trust.schemes import encrypted
 
 PRIMES = {
     256: (0xF5930623796C7F5FB6510E3AE111390B, 0xDEBCB4CB58618742AF9AEE912EF87093),
@@ -27,3 +31,13 @@ def small_key(width: int = 512, root: int = 3) -> PrivateKey:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(public_key, "LEAST", 256)
         return PrivateKey(PublicKey(n, pow(-(root**2) % n, n, n * n)), (p, q))
+
+
+def deal_small_keys(patch: pytest.MonkeyPatch) -> None:
+    """Let rehearsals of encrypted sums deal keys that anybody can break, so that tests are fast."""
+
+    def quickly(names: Sequence[str], threshold: int, dealer: str, bits: Bits | None = None) -> dict[str, KeyShare]:
+        return dealt_from(small_key(), names, threshold, dealer, bits)
+
+    patch.setattr(public_key, "LEAST", 256)
+    patch.setattr(encrypted, "dealt", quickly)

@@ -12,15 +12,18 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed, RoundReused, TooFewSurvivors, UnknownParty, WrongShares
+from discreet.crypto.paillier import decryption_proof
 from discreet.crypto.paillier.decryption_proof import DecryptionProof
 from discreet.crypto.paillier.decryptor import Decryptor, PartialDecryption, about, check_partial, opened
 from discreet.crypto.paillier.encrypted_array import EncryptedArray, encrypt
 from discreet.crypto.paillier.packing import Packing
+from discreet.crypto.paillier.threshold_key import CHALLENGE, KeyShare, ThresholdKey
 from discreet.noise.system_bits import system_bits
 from tests.crypto.paillier.small_keys import small_key
 from tests.crypto.paillier.test_threshold_key import NAMES, shares
 
 PACKING = Packing(-50, 50, headroom=20)
+WIDER = dataclasses.replace(PACKING, headroom=21)  # a slot is as wide
 KEY = shares()["ann"].key
 SUM = encrypt([[7, -3], [40, 0]], PACKING, KEY.public) + encrypt([[1, 2], [3, 4]], PACKING, KEY.public)
 
@@ -68,6 +71,7 @@ def lies() -> dict[str, PartialDecryption]:
         "dan's proof": PartialDecryption("monday", "eve", other.parts, proven),
         "another session": partials(["eve"], "tuesday")[0],
         "another session's name": dataclasses.replace(partials(["eve"], "tuesday")[0], session="monday"),
+        "the same ciphertexts in another packing": partials(["eve"], array=dataclasses.replace(SUM, packing=WIDER))[0],
         "another array": partials(["eve"], array=encrypt([[7, -3], [40, 0]], PACKING, KEY.public))[0],
     }
     for name, challenge, answer in (
@@ -135,6 +139,33 @@ def test_a_sign_does_no_harm() -> None:
     proof = DecryptionProof.made(shares()["eve"], about("monday", SUM), SUM.ciphertexts, parts, system_bits())
     turned = dataclasses.replace(honest, parts=tuple(parts), proof=proof)
     assert (opened(KEY, "monday", SUM, [*partials(["ann", "bob"]), turned]) == small_key().decrypt(SUM)).all()
+
+
+def test_a_proof_is_of_one_giver_even_where_a_dealer_gave_two_the_same_share() -> None:
+    square, secret = KEY.public.square, 12345
+    shown = pow(int(KEY.base), 2 * secret, int(square))
+    key = ThresholdKey(KEY.public, 2, "dora", KEY.base, {"ann": shown, "bob": shown})
+    given = Decryptor(KeyShare(key, "ann", secret)).partial("monday", SUM)
+    check_partial(key, "monday", SUM, given)
+    with pytest.raises(WrongShares, match=r"partial decryption of 'bob'.*its proof fails"):
+        check_partial(key, "monday", SUM, dataclasses.replace(given, giver="bob"))
+
+
+def test_numbers_that_no_proof_has_are_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A challenge of a megabyte would keep whoever checks it busy for minutes."""
+    (one,) = partials(["ann"])
+    challenge, answer = one.proof.challenge, one.proof.answer
+    work: list[int] = []
+    monkeypatch.setattr(decryption_proof, "folded", lambda *_: work.append(1))
+    told = about("monday", SUM)
+    for wrong in (
+        DecryptionProof(challenge + 2**CHALLENGE, answer),
+        DecryptionProof(challenge - 2**CHALLENGE, answer),
+        DecryptionProof(challenge, answer + 2 ** (KEY.mask_bits + 1)),
+        DecryptionProof(challenge, -1 - answer),
+    ):
+        assert not wrong.holds(KEY, "ann", told, SUM.ciphertexts, one.parts)
+    assert not work
 
 
 def test_proofs_hide_the_share_behind_a_longer_mask() -> None:

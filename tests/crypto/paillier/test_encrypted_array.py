@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,10 @@ from discreet.crypto.errors import Malformed
 from discreet.crypto.messages import framed, unframed
 from discreet.crypto.paillier.encrypted_array import EncryptedArray, encrypt
 from discreet.crypto.paillier.packing import Packing, StepInterval
+from discreet.crypto.paillier.private_key import PrivateKey
+from discreet.crypto.paillier.public_key import Encryptor
+from discreet.crypto.paillier.zero_pool import ZeroPool
+from discreet.noise.system_bits import system_bits
 from tests.crypto.paillier.small_keys import small_key
 
 KEY = small_key()
@@ -92,9 +98,11 @@ def test_the_interval_of_folded_blocks_counts_slots_that_end_early() -> None:
 
 def test_only_integers_multiply() -> None:
     array = sealed([[1, 2]])
+    weights: Any
     for weights in ([[0.5], [1.0]], [["a"], ["b"]], [[True], [False]], [[np.nan], [1.0]]):
         with pytest.raises(ParameterError, match="not all are integers"):
             array @ np.array(weights)
+    other: Any
     for other in (1.5, np.array([1.0]), "a"):
         with pytest.raises(ParameterError, match="not all are integers"):
             array * other
@@ -116,6 +124,41 @@ def test_only_like_arrays_are_added() -> None:
             sealed([1, 2]) + wrong
     with pytest.raises(ParameterError, match="rows cannot be taken out"):
         sealed([[1, 2]])[0]  # type: ignore[index]
+
+
+def owner_and_anybody() -> list[Encryptor]:
+    pool = ZeroPool(KEY)
+    pool.fill(20)
+    return [KEY, KEY.public, pool]
+
+
+@pytest.mark.parametrize("by", owner_and_anybody(), ids=["owner", "anybody", "pool"])
+def test_no_two_ciphertexts_of_an_array_share_their_randomness(by: Encryptor) -> None:
+    """With one zero for two of them, their quotient would be (1 + n)**(their difference), which everybody can read."""
+    values = np.array([[5, 5, 7, -9], [5, 5, 5, 5]])
+    array = encrypt(values, Packing(-9, 9), by)
+    check_own_randomness(array.ciphertexts)
+    check_own_randomness(array.refreshed(by).ciphertexts)
+    zeros = encrypt(np.zeros(3 * array.slots, int), Packing(-9, 9), by)
+    assert len(zeros.ciphertexts) == 3
+    check_own_randomness(zeros.ciphertexts)
+
+
+def check_own_randomness(ciphertexts: Sequence[Any]) -> None:
+    """An element is free of randomness if it is 1 modulo n: then its plaintext can be read without a key."""
+    n, square = int(KEY.public.modulus), int(KEY.public.square)
+    assert len(set(ciphertexts)) == len(ciphertexts)
+    for one, other in itertools.combinations(map(int, ciphertexts), 2):
+        quotient = one * pow(other, -1, square) % square
+        assert quotient % n != 1
+
+
+def test_a_shared_zero_shows_the_difference() -> None:
+    """What the test above looks for is there where a zero is used twice."""
+    zero = KEY.zeros(1, system_bits())[0]
+    shared = [KEY.public.holds(plain) * zero % KEY.public.square for plain in (5, 7)]
+    with pytest.raises(AssertionError):
+        check_own_randomness(shared)
 
 
 def test_refreshed_ciphertexts_are_new_and_hold_the_same() -> None:
@@ -214,8 +257,13 @@ def test_decryption_has_one_error_after_the_same_work(monkeypatch: pytest.Monkey
     assert beyond.width == PACKING.width
     anything = [pow(12345 + place, 7, int(KEY.public.square)) for place in range(len(honest.ciphertexts))]
     work: list[int] = []
-    plain = type(KEY).plain
-    monkeypatch.setattr(type(KEY), "plain", lambda self, one: work.append(1) or plain(self, one))
+    plain = PrivateKey.plain
+
+    def counted(key: PrivateKey, one: Any) -> Any:
+        work.append(1)
+        return plain(key, one)
+
+    monkeypatch.setattr(PrivateKey, "plain", counted)
     told = set()
     for wrong in (
         outside.ciphertexts,
@@ -236,6 +284,8 @@ def test_decryption_has_one_error_after_the_same_work(monkeypatch: pytest.Monkey
 def test_what_is_printed_says_what_is_public() -> None:
     array = sealed([[1, 2]])
     assert repr(array) == f"EncryptedArray(shape (1, 2), {PACKING}, key {KEY.public.digest.hex()[:16]})"
+    KEY.public.zeros(KEY.public.table.pays, system_bits())
+    assert len(pickle.dumps(array)) < 2_000  # without the table
     assert (KEY.decrypt(pickle.loads(pickle.dumps(array))) == KEY.decrypt(copy.deepcopy(array))).all()
 
 

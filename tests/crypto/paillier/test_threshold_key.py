@@ -139,4 +139,4 @@ def test_a_share_is_not_printed_copied_or_pickled() -> None:
     assert str(share._secret) not in f"{share!r}{share}{share.key!r}"
     for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="neither copied nor pickled"):
-            duplicate(share)  # type: ignore[operator]
+            duplicate(share)

@@ -145,6 +145,15 @@ def test_a_party_reads_the_coins_off_the_promise() -> None:
     assert not is_shared(forged)
 
 
+def test_long_tables_have_coins_too() -> None:
+    """What the bound has more for rounding is no step."""
+    bound, noise = Bound("l1", 1.0, nonnegative=True), Binomial.of_coins(80)
+    long = Answer(np.zeros(10**6, np.int64), Grid(0), bound, Neighbors.ADD_REMOVE)
+    assert 1 < long.sensitivity("l1") < 1 + 1e-9
+    assert noise.share(3).prepared(long) is long
+    assert noise.stddev(bound, 10**6, Neighbors.ADD_REMOVE) == np.sqrt(80) / 2
+
+
 def test_an_answer_that_moves_farther_than_was_paid_for_is_refused() -> None:
     fine = Answer(np.zeros(1, np.int64), Grid(-1), Bound("l1", 1.0), Neighbors.ADD_REMOVE)
     for answer in (counted([1, 0], Neighbors.REPLACE), fine, whole_numbers([1], Bound("l1", 2.0))):

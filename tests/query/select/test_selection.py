@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 import discreet
 from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
+from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.noise.deterministic import DeterministicBits
 from discreet.query.select.frame import group_by
 from discreet.query.select.selection import Aggregate, Selection
 from discreet.query.words import statistic_asked
+from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 
 N = 6000
@@ -151,6 +154,7 @@ def test_units_with_several_rows_are_bounded_as_everywhere() -> None:
         ((aggregate("count"),), ("town",), 0.0, "needs a positive delta"),
         ((aggregate("count"),), ("stay",), 0.0, "a number, which makes no groups"),
         ((aggregate("mean", "absent"),), (), 0.0, "absent"),
+        ((aggregate("quantile", "stay", q=(0.1, 0.9)),), ("ward",), 0.0, "no single number"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_spent(
@@ -175,6 +179,87 @@ def test_words_name_statistics_and_columns() -> None:
     for words, says in (("men of stay", "Did you mean"), ("", "no statistic"), ("mean of stay by ward", "of all")):
         with pytest.raises(ParameterError, match=says):
             private().group_by("ward").aggregate(words)
+
+
+def test_what_is_chosen_and_computed_reaches_groups_that_only_the_data_know() -> None:
+    data = private().where("age > 50").derive(hours="stay * 24").where("hours > 100")
+    table = data.group_by("town", "ward").aggregate("count", "mean of hours", epsilon=1e5, delta=1e-6)
+    own = VISITS[(VISITS.age > 50) & (VISITS.stay * 24 > 100)]
+    for place, (town, ward) in enumerate(zip(table.labels["town"], table.labels["ward"], strict=True)):
+        group = own[(own.town == town) & (own.ward == ward)]
+        assert table["count"].values[place] == len(group)
+        assert table["mean of hours"].values[place] == pytest.approx(24 * group.stay.mean(), rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["a\x00b", "o'r;--", "group", "\u202e"])
+def test_odd_names_are_groups_like_others(name: str) -> None:
+    odd = PrivateData.of(VISITS.assign(town=[name, "Bern"] * (N // 2)), DESCRIBED, RICH)
+    table = odd.group_by("town").aggregate("count", "mean of stay", epsilon=1e4, delta=1e-6)
+    assert table.labels["town"] == tuple(sorted([name, "Bern"]))
+    assert table["count"].values.tolist() == [N // 2, N // 2]
+
+
+@pytest.mark.parametrize("limit", ["MOST_GROUPS", "MOST_NUMBERS"])
+def test_of_too_many_groups_the_largest_are_shown(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"discreet.query.select.selection.{limit}", 5)
+    table = private().group_by("town", "ward").aggregate("count", epsilon=1e5, delta=1e-6)
+    assert sorted(set(table.labels["town"])) == ["Basel", "Bern"]
+    assert table.values.sum() == np.sum(VISITS.town != "Chur")
+
+
+def test_pooled_units_share_what_a_unit_may_add() -> None:
+    listed = {name: kind for name, kind in DESCRIBED.items() if name != "town"}
+    data = PrivateData.of(VISITS, listed, RICH, unit=Unit("user", "who", pooled=True))
+    found = data.group_by("ward").aggregate("count", "mean of stay", epsilon=1e5)["count"].values
+    assert found.sum() == pytest.approx(VISITS.who.nunique(), abs=1)
+
+
+def test_everybody_reports_each_sum_and_pays_once() -> None:
+    rows = VISITS[["stay", "age", "ward"]]
+    trusted: Any = PrivateData.of(
+        rows, {name: DESCRIBED[name] for name in rows}, Budget(50.0), neighbors=Neighbors.REPLACE
+    )
+    local = PrivateData(Local(trusted._trust._source, bits=DeterministicBits(0)), trusted.ledger)
+    table = local.where("age > 10").group_by("ward").aggregate("count", "mean of age", epsilon=50.0)
+    assert len(local.ledger.entries()) == 1
+    exact = VISITS[VISITS.age > 10].groupby("ward").size()
+    assert table["count"].values == pytest.approx(exact.to_numpy(), rel=0.1)
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])
+def test_weights_are_positive(weight: float) -> None:
+    with pytest.raises(ParameterError, match="the weight of"):
+        aggregate("count", weight=weight)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"edges": [0, 50, 100]},
+        {"epsilon": 0.5},
+        {"words": ("count", "variance of stay")},
+        {"words": ("count", "mean of stay", "mean of age")},
+        {"words": ("mean of stay", "count"), "weighted": True},
+    ],
+    ids=str,
+)
+def test_one_key_is_not_two_questions(other: dict[str, Any]) -> None:
+    """The purpose may be the same: what is asked, and with which noise, tells questions apart."""
+    data = private()
+
+    def asked(words: tuple[str, ...] = ("count", "mean of stay"), weighted: bool = False, **how: Any) -> None:
+        groups = group_by(data, "age", edges=how.get("edges", [0, 20, 100]))
+        selection = groups.selection(*words, budget=Budget(how.get("epsilon", 1.0)))
+        if weighted:
+            first, *others = selection.aggregates
+            selection = replace(selection, aggregates=(replace(first, weight=9.0), *others))
+        selection.released("the same", "k")
+
+    asked()
+    asked()
+    with pytest.raises(KeyReused):
+        asked(**other)
+    assert len(data.ledger.entries()) == 1
 
 
 def test_the_same_key_is_charged_once_and_gives_the_same_numbers() -> None:

@@ -31,6 +31,9 @@ VISITS = pd.DataFrame(
     }
 )
 VISITS.loc[::9, "age"] = np.nan
+VISITS["ill"] = VISITS["ill"].astype(object)
+VISITS.loc[::13, "ill"] = None
+VISITS["ill"] = VISITS["ill"].astype("boolean")
 DESCRIBED = {
     "stay": (0, 60),
     "age": (0, 100),
@@ -42,6 +45,9 @@ DESCRIBED = {
 
 
 RICH = Budget(1e9, 1e-3)
+READ_ELSEWHERE = {
+    "sql": "it takes records that PrivateData has read already",
+}
 
 
 def private(budget: Budget = RICH) -> PrivateData:
@@ -62,6 +68,15 @@ MEANT = [
     "WITH v AS (SELECT *, stay * 24 AS hours FROM visits WHERE ill) SELECT avg(hours) AS h FROM v WHERE hours > 100",
     "SELECT avg(h) AS m FROM (SELECT stay / 2 AS h, ward AS place FROM visits) AS s WHERE place = 'icu'",
     "SELECT floor(age / 25) AS band, count(*) AS n FROM v GROUP BY band HAVING count(*) > 10 ORDER BY n DESC LIMIT 2",
+    "SELECT count(*) FROM visits WHERE ill IS NOT TRUE",
+    "SELECT count(*) FROM visits WHERE NOT (ill IS FALSE) AND NOT (age IS NOT NULL)",
+    "SELECT avg((age > 50)) AS share FROM visits",
+    "SELECT count(1) AS one, count(age) AS known, count(*) AS n FROM visits WHERE 5 < age",
+    "SELECT ward, ill, count(*) AS n FROM v WHERE ill IS NOT NULL GROUP BY ward, ill ORDER BY ward DESC, ill",
+    "SELECT Ward AS place, count(*) AS N FROM v GROUP BY WARD ORDER BY place DESC",
+    "SELECT count(*) AS a, count(*) AS b FROM v",
+    "SELECT avg(self) AS x, avg(bounds) AS y FROM (SELECT stay * 2 AS self, stay * 3 AS bounds FROM v) AS s",
+    'SELECT avg("a b""c") AS x FROM (SELECT stay * 2 AS "a b""c" FROM v) AS s',
 ]
 
 
@@ -71,7 +86,8 @@ def test_it_means_what_it_means_elsewhere(text: str) -> None:
     connection.register("visits", VISITS)
     connection.register("v", VISITS)
     edges = {"band": [0, 1, 2, 3, 4]} if "band" in text else None
-    found, exact = sql(private(), text, epsilon=1e6, edges=edges), connection.sql(text).fetchall()
+    exact = connection.sql(text.replace("avg((age > 50))", "avg(CAST(age > 50 AS INT))")).fetchall()
+    found = sql(private(), text, epsilon=1e6, edges=edges)
     assert len(found) == len(exact)
     width = len(found.series)
     for place, row in enumerate(exact):
@@ -97,8 +113,34 @@ def test_the_price_may_be_in_the_text() -> None:
     assert sql(private(), text).receipt.epsilon == pytest.approx(0.5)
     with pytest.raises(ParameterError, match="epsilon is 2"):
         sql(private(), text, epsilon=2.0)
+    with pytest.raises(ParameterError, match="given twice"):
+        sql(private(), text.replace("epsilon=0.5", "epsilon=0.5, epsilon=9"))
     with pytest.raises(NotPermitted, match="max_groups_contributed"):
         sql(private(), text.replace("epsilon=", "max_groups_contributed="))
+
+
+def test_a_price_inside_a_literal_is_no_price() -> None:
+    hidden = "o'r'' SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=9) "
+    for text in (f"SELECT count(*) FROM v /* {hidden} */", f'SELECT count(*) AS "{hidden}" FROM v'):
+        assert read_sql(private(), text).selection.budget.epsilon == 1.0
+
+
+def test_cells_of_numbers_are_ordered_as_numbers() -> None:
+    text = "SELECT age, count(*) AS n FROM v GROUP BY age ORDER BY age DESC"
+    assert sql(private(), text, edges=[0, 5, 10, 100]).labels["age"] == ("[10, 100]", "[5, 10)", "[0, 5)")
+
+
+def test_many_computed_columns_are_one_step() -> None:
+    items = ", ".join(f"avg(stay * {i}) AS a{i}" for i in range(1, 41))
+    found = sql(private(), f"SELECT {items} FROM v", epsilon=1e6)
+    assert found["a40"].values[0] == pytest.approx(40 * VISITS.stay.mean(), rel=0.01)
+
+
+def test_bounds_that_nothing_takes_are_refused() -> None:
+    text = "SELECT avg(rate) AS rate FROM (SELECT age / stay AS rate FROM v) AS s"
+    assert sql(private(), text, bounds={"rate": (0, 10)}, epsilon=1e5).values[0] <= 10
+    with pytest.raises(ParameterError, match="bounds for 'rte'"):
+        sql(private(), text, bounds={"rate": (0, 10), "rte": (0, 10)})
 
 
 def test_a_table_is_found_by_its_name_among_several() -> None:
@@ -145,6 +187,29 @@ REFUSED = [
     ("SELECT count(*) FROM v TABLESAMPLE (10 PERCENT)", "is not allowed|no single table|cannot be read"),
     ("SELECT count(*) FROM 'file.csv'", "no single table|cannot be read|"),
     ("SELECT avg(age / stay) FROM v", "bounds"),
+    ("SELECT count(*) FROM v LIMIT 1e400", "no number"),
+    ("SELECT count(*) FROM v FETCH FIRST 5 ROWS ONLY", "no plain LIMIT"),
+    ("SELECT count(*) FROM v LIMIT 10 PERCENT", "no plain LIMIT"),
+    ("SELECT count(*) FROM v GROUP BY ALL", "more than which columns"),
+    ("SELECT count(*) FROM v GROUP BY ward WITH ROLLUP", "more than which columns"),
+    ("SELECT mode() WITHIN GROUP (ORDER BY stay) FROM v", "no percentile"),
+    ("SELECT rank(0.5) WITHIN GROUP (ORDER BY stay) FROM v", "no percentile"),
+    ("SELECT percentile_cont(0.1) WITHIN GROUP (ORDER BY stay DESC) FROM v", "no percentile"),
+    ("SELECT quantile(stay) FROM v", "or less"),
+    ("SELECT max(stay, 3) FROM v", "given more"),
+    ("SELECT count() FROM v", "or less"),
+    ("SELECT avg(a) FROM (SELECT stay AS x, age AS a FROM v) AS s(a, x)", "renamed beside"),
+    ("WITH r(age, stay) AS (SELECT stay, age FROM v) SELECT avg(stay) FROM r", "renamed beside"),
+    ("SELECT avg(stay) FROM (SELECT * REPLACE (stay * 2 AS stay) FROM v) AS s", "is changed"),
+    ("SELECT avg(stay) FROM (SELECT * FROM v) TABLESAMPLE 10%", "no single table"),
+    ("SELECT avg(stay) FROM range(10)", "no single table"),
+    ("SELECT avg(a) FROM (SELECT stay AS a, age AS a FROM v) AS s", "two columns are called 'a'"),
+    ("SELECT stay * 24 AS ward, count(*) FROM v GROUP BY ward", "neither grouped by"),
+    ("SELECT stay AS ward, count(*) FROM v GROUP BY ward", "neither grouped by"),
+    ("SELECT count(*) FROM v WHERE age BETWEEN SYMMETRIC 20 AND 10", "a condition is wanted"),
+    ("SELECT count(*) FROM v WHERE " + " OR ".join(["ill"] * 1500), "inside one another"),
+    ("SELECT avg(" + "+".join(["stay"] * 1500) + ") FROM v", "inside one another"),
+    ("SELECT avg(least(" + ", ".join(["stay"] * 11) + ")) FROM v", "least"),
     ("SELECT count(*) FROM v UNION SELECT 1", "not one SELECT"),
     ("SELECT count(*) FROM v; DROP TABLE v", "not one SELECT"),
     ("DELETE FROM v", "not one SELECT"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,14 @@ from scipy import stats
 import discreet
 from discreet.audit.trial import judged
 from discreet.core.answer import Answer
-from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError, SchemaError
 from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.neighbors import Neighbors
+from discreet.crypto.encrypted_sum.sealing_party import SealingParty
 from discreet.crypto.paillier import public_key
-from discreet.crypto.paillier.threshold_key import KeyShare, dealt, dealt_from
+from discreet.crypto.paillier.threshold_key import dealt
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import LaplaceShare
 from discreet.noise.deterministic import DeterministicBits
@@ -39,7 +39,7 @@ from discreet.trust.schemes.encrypted import Encrypted
 from discreet.trust.schemes.sum_scheme import Quorum, scheme_named
 from discreet.trust.secure_sum import SecureSum
 from tests.crypto.encrypted_sum.test_encrypted_sum import FalsePart
-from tests.crypto.paillier.small_keys import small_key
+from tests.crypto.paillier.small_keys import deal_small_keys
 
 PERIODS = 24
 SCHEMA = Schema.numeric(0.0, 1.0, PERIODS)
@@ -48,14 +48,8 @@ PEOPLE = {f"u{i}": np.random.default_rng(i).uniform(0, 1, (1, PERIODS)) for i in
 
 @pytest.fixture(autouse=True, scope="module")
 def short_keys() -> Iterator[None]:
-    """Keys that anybody can break, so that tests are fast."""
-
-    def quickly(names: Sequence[str], threshold: int, dealer: str, bits: Bits | None = None) -> dict[str, KeyShare]:
-        return dealt_from(small_key(), names, threshold, dealer, bits)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(public_key, "LEAST", 256)
-        patch.setattr(encrypted, "dealt", quickly)
+        deal_small_keys(patch)
         yield
 
 
@@ -108,7 +102,7 @@ def test_what_cannot_be_asked_is_refused_before_any_charge() -> None:
 
 
 def test_a_liar_is_named_and_does_no_harm(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    honest = encrypted.SealingParty
+    honest = SealingParty
 
     def seated(identity: Any, *rest: Any) -> Any:
         return (FalsePart if identity.name == "u1" else honest)(identity, *rest)
@@ -149,6 +143,7 @@ def test_a_federation_has_the_key_that_was_dealt_to_it(tmp_path: Path) -> None:
         ({"key": b""}, "the key is missing"),
         ({"key": agreed.key[:-1]}, "cannot be read"),
         ({"threshold": 5}, "another threshold"),
+        ({"parties": agreed.parties[:4]}, "dealt to others"),
         ({"parties": agreed.parties[:4], "threshold": 3}, "dealt to others"),
         ({"scheme": "masks"}, "has no key"),
         ({"scheme": "odo"}, "has no key"),
@@ -237,7 +232,7 @@ def test_a_hundred_users_send_one_ciphertext_each_for_nineteen_coefficients(monk
     agreed: Federation
     with parties(people, 60) as trust:
         agreed = trust.federation
-        terms = agreed.protocol.terms(agreed.terms("r1", 19, b""), LaplaceShare(1.0, 60), 1)
+        terms = agreed.protocol.terms(agreed.terms("r1", 19, b""), LaplaceShare(1.0, 60), 1, one_series())
         assert isinstance(agreed.protocol, Encrypted)
         assert agreed.protocol.held.public.key_bits == 2048
         assert terms.ciphertexts == 1  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, label
 from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, SecretKeys, check_roster, drawn_bytes, ordered
 from discreet.crypto.rounds.speaker import Vector
 from discreet.crypto.rounds.terms import Terms, UsedRounds
-from discreet.crypto.sharing.shamir import packed, share
+from discreet.crypto.sharing.shamir import ShamirShare, packed, share
 from discreet.noise.system_bits import system_bits
 
 
@@ -135,9 +135,9 @@ class Client(Held):
             add_mask(masked, self._announced_keys.self_key(self.name, self._seed))
             for peer in ordered(self.terms, graph.chosen):
                 if graph.joined(self.name, peer):
-                    put_on_half(masked, self._announced_keys, self.name, self._keys.mask, peer)
+                    put_on_half(masked, self._announced_keys, self.name, self._keys.masking, peer)
             self._held, self._graph = self._held | held, graph
-            return self._said("masked", self.terms.sent(masked))
+            return self._said("masked", self.terms.packed(masked))
 
     @exclusive
     def agree(self, survivors: Signed) -> Signed:
@@ -199,16 +199,21 @@ class Client(Held):
         chosen = written(self.terms, self._chosen) if self.terms.degree else b""
         seeds, keys = (share(self._bits, packed(one), self.terms.deal) for one in (self._seed, self._keys.mask))
         return {
-            name: _Held(
-                SignedShare.dealt(seeds[self.terms.index(name) - 1], "seed", announced, self._identity),
-                SignedShare.dealt(keys[self.terms.index(name) - 1], "key", announced, self._identity),
-                chosen,
-            )
+            name: _Held(*self._signed(seeds[place := self.terms.index(name) - 1], keys[place], announced), chosen)
             for name in (*ordered(self.terms, self._chosen), self.name)
         }
 
+    def _signed(self, seed: ShamirShare, key: ShamirShare, announced: AnnouncedKeys) -> tuple[SignedShare, SignedShare]:
+        """What one holder gets: with a signature on each, or with one on both where not all mask with all."""
+        if self.terms.degree:
+            return SignedShare.dealt_both(seed, key, announced, self._identity, self._bits)
+        return (
+            SignedShare.dealt(seed, "seed", announced, self._identity),
+            SignedShare.dealt(key, "key", announced, self._identity),
+        )
+
     def _sealed(self, announced: AnnouncedKeys, receiver: str, one: _Held) -> bytes:
-        return announced.sealed(self._bits, self.name, self._keys.seal, receiver, one.to_bytes())
+        return announced.sealed(self._bits, self.name, self._keys.sealing, receiver, one.to_bytes())
 
     def _delivered(self, body: bytes) -> tuple[MaskGraph, dict[str, bytes]]:
         """Who masks with whom, as the server says, and what was sealed for this client."""
@@ -238,7 +243,7 @@ class Client(Held):
 
     def _opened(self, sender: str, box: bytes) -> _Held:
         announced = self._announced_keys
-        content = announced.unsealed(sender, self._keys.seal, self.name, box)
+        content = announced.unsealed(sender, self._keys.sealing, self.name, box)
         seed, key, *chosen = split(content, 3 if self.terms.degree else 2)
         shares = [SignedShare.from_bytes(announced, self.name, data) for data in (seed, key)]
         held = _Held(shares[0], shares[1], chosen[0] if chosen else b"")

@@ -18,7 +18,9 @@ from discreet.crypto.rounds.terms import Terms
 from discreet.crypto.sharing.shamir import Deal
 
 SECOND = b"discreet masked sum 2"
-"""The protocol of rounds whose numbers have fewer than eight bytes, or whose parties do not all mask with all."""
+"""The protocol of rounds whose numbers have fewer than eight bytes."""
+THIRD = b"discreet masked sum 3"
+"""The protocol of rounds whose parties do not all mask with all; their numbers have any number of bytes."""
 WIDEST = 8  # bytes
 Ring = NDArray[np.unsignedinteger]
 """Numbers as they are masked: of 1, 2, 4 or 8 bytes."""
@@ -61,7 +63,8 @@ class MaskTerms(Terms):
         if self.degree and not 1 < self.needed <= self.degree < len(self.parties) - 1:
             obstacle = f"each party chooses {self.degree} of {len(self.parties)} and needs {self.needed}"
             raise ParameterError("terms", obstacle, "Let it need some, and choose fewer than all.")
-        if (self.protocol == PROTOCOL) != (self.width == WIDEST and not self.degree):
+        due = THIRD if self.degree else PROTOCOL if self.width == WIDEST else SECOND
+        if self.protocol != due:
             raise ParameterError("terms", f"{self.protocol!r} does not send such numbers", "Name the other protocol.")
 
     @classmethod
@@ -106,7 +109,12 @@ class MaskTerms(Terms):
         """The words in which numbers are masked: the shortest of numpy's that hold them."""
         return np.dtype(f"u{1 << (self.width - 1).bit_length()}")
 
-    def sent(self, numbers: Ring) -> bytes:
+    @property
+    def sent(self) -> int:
+        """How many bytes each party sends, but for keys, signatures and lists of names."""
+        return self.width * self.size
+
+    def packed(self, numbers: Ring) -> bytes:
         """Masked numbers as they travel: the lowest bytes of each, lowest first."""
         raw = numbers.astype(self.word.newbyteorder("<"), copy=False)
         if self.width == self.word.itemsize:
@@ -114,7 +122,7 @@ class MaskTerms(Terms):
         return raw.view(np.uint8).reshape(self.size, -1)[:, : self.width].tobytes()
 
     def received(self, data: bytes) -> Ring:
-        """What `sent` has made of masked numbers, of which there must be `width * size` bytes."""
+        """What `packed` has made of masked numbers, of which there must be `width * size` bytes."""
         little = self.word.newbyteorder("<")
         if self.width == self.word.itemsize:
             return np.frombuffer(data, little).astype(self.word, copy=False)

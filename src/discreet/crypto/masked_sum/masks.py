@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
 from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import KEY
 from discreet.crypto.masked_sum.mask_graph import MaskGraph
@@ -85,7 +87,9 @@ def statement(announced: AnnouncedKeys, graph: MaskGraph, survivors: list[str]) 
     return sha256(framed(announced.transcript, graph.to_bytes(), listed(survivors))).digest()
 
 
-def put_on_half(vector: Ring, announced: AnnouncedKeys, owner: str, secret: bytes, peer: str) -> None:
+def put_on_half(
+    vector: Ring, announced: AnnouncedKeys, owner: str, secret: bytes | X25519PrivateKey, peer: str
+) -> None:
     """Put on the owner's half of the mask of a pair: the first of the two adds it, the second takes it away."""
     first = announced.terms.index(owner) < announced.terms.index(peer)
     (add_mask if first else subtract_mask)(vector, announced.pair_key(owner, secret, peer))

@@ -152,6 +152,9 @@ class Server(Held):
     def confirm(self) -> Signed:
         """End the step of agreement: show the survivors that enough of them signed the same list."""
         self._end("agreement", len(self._passed_on))
+        if self.terms.degree:  # more would be verified by each, and prove no more
+            enough = ordered(self.terms, self._passed_on)[: self.terms.threshold]
+            self._passed_on = {name: self._passed_on[name] for name in enough}
         return self._said("agreements", self._all_passed_on())
 
     @exclusive

@@ -112,7 +112,7 @@ class OdoParty(Held):
 
     def _sealed(self, announced: AnnouncedKeys, dealing: ShareDealing, name: str) -> bytes:
         content = dealing.held(self.terms.index(name)).to_bytes()
-        return announced.sealed(self._bits, self.name, self._keys.seal, name, content)
+        return announced.sealed(self._bits, self.name, self._keys.sealing, name, content)
 
     def _take(self, body: bytes) -> Signed:
         """Open the boxes, and say which headers came with them. What a box lacks is complained about later."""
@@ -137,7 +137,7 @@ class OdoParty(Held):
         if sha256(box).digest() != header.boxes.get(self.name):
             raise Disagreement("delivery", f"the box is not the one that {name!r} has sealed", "", UNOPENED)
         try:
-            content = self._announced.unsealed(name, self._keys.seal, self.name, box)
+            content = self._announced.unsealed(name, self._keys.sealing, self.name, box)
             self._held[name] = HeldShares.from_bytes(self.terms, self.index, content)
         except ProtocolError:
             self._held.pop(name, None)

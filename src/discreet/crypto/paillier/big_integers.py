@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,9 @@ def uniform_unit(modulus: int, bits: Bits) -> Big:
 class FixedBase:
     """Powers of one base, by a table of its powers: one product for each digit of the exponent, no squaring.
 
+    The table takes as long as some dozens of powers without it. So the first powers are computed plainly, and it is
+    made once they, or one request for many, would have paid for it.
+
     Parameters
     ----------
     base, modulus : int
@@ -76,29 +80,48 @@ class FixedBase:
 
     Examples
     --------
-    >>> int(FixedBase(3, 1000, 16).power(4321)) == pow(3, 4321, 1000)
+    >>> int(FixedBase(3, 1000, 16, digit=4).power(4321)) == pow(3, 4321, 1000)
     True
     """
 
-    def __init__(self, base: int, modulus: int, width: int, digit: int = 8) -> None:
+    def __init__(self, base: int, modulus: int, width: int, digit: int) -> None:
         self.modulus, self.width, self.digit = big(modulus), width, digit
-        self._rows: list[list[Big]] = []
-        step = big(base) % self.modulus
-        for _ in range(-(-width // digit)):
-            row = [big(1)]
-            for _ in range(2**digit - 1):
-                row.append(row[-1] * step % self.modulus)
-            self._rows.append(row)
-            step = row[-1] * step % self.modulus
+        self._base, self._asked = big(base) % self.modulus, 0
+
+    @property
+    def pays(self) -> int:
+        """From how many powers on the table is worth its making; a plain power is about a product for each bit."""
+        return int(2**self.digit // self.digit)
 
     def power(self, exponent: int) -> Big:
         """The base to this exponent, of at most `width` bits."""
-        assert 0 <= exponent < 1 << self.width
+        return self.powers([exponent])[0]
+
+    def powers(self, exponents: Sequence[int]) -> list[Big]:
+        """The base to each of these."""
+        assert all(0 <= one < 1 << self.width for one in exponents)
+        self._asked += len(exponents)
+        if self._asked < self.pays:
+            return [gmp().powmod(self._base, one, self.modulus) for one in exponents]
+        return [self._product(gmp().unpack(big(one), self.digit)) for one in exponents]
+
+    def _product(self, digits: list[int]) -> Big:
         found, modulus = big(1), self.modulus
-        for row, digit in zip(self._rows, gmp().unpack(big(exponent), self.digit), strict=False):
-            if digit:
-                found = found * row[digit] % modulus
+        for row, digit in zip(self._rows, digits, strict=False):
+            found = found * row[digit] % modulus
         return found
+
+    @cached_property
+    def _rows(self) -> list[list[Big]]:
+        """For each digit of an exponent, the powers of the base to all that it can be."""
+        rows, step, modulus = [], self._base, self.modulus
+        for _ in range(-(-self.width // self.digit)):
+            row = [big(1)]
+            for _ in range(2**self.digit - 1):
+                row.append(row[-1] * step % modulus)
+            rows.append(row)
+            step = row[-1] * step % modulus
+        return rows
 
 
 def drawn_prime(width: int, bits: Bits, order: int = 0) -> Big:

@@ -98,7 +98,7 @@ class EncryptedArray:
         self.packing.check_fits("sum", interval)
         square = self.key.square
         sums = [one * two % square for one, two in zip(self.ciphertexts, other.ciphertexts, strict=True)]
-        return replace(self, interval=interval, ciphertexts=tuple(sums))
+        return EncryptedArray(self.key, self.packing, self.shape, interval, self.exponent, tuple(sums))
 
     __radd__ = __add__
 
@@ -292,7 +292,7 @@ class EncryptedArray:
         return replace(self, interval=interval, ciphertexts=tuple(sums))
 
     def _check_alike(self, other: EncryptedArray) -> None:
-        if other.key.digest != self.key.digest:
+        if other.key is not self.key and other.key.digest != self.key.digest:
             raise Malformed("sum", "the other array is under another key", "Encrypt under one key.", UNOPENED)
         if (other.shape, other.packing, other.exponent) != (self.shape, self.packing, self.exponent):
             obstacle = f"one has shape {self.shape} and the other {other.shape}, or their packings or steps differ"
@@ -358,7 +358,7 @@ def _read_head(head: bytes) -> tuple[Packing, tuple[int, ...], StepInterval, int
         if len(head) > LONGEST_HEAD:
             raise ValueError("it is too long")
         found = json.loads(head)
-        ends = [float.fromhex(end) if isinstance(end, str) else end for end in found["packing"][:2]]
+        low, high = (float.fromhex(end) if isinstance(end, str) else end for end in found["packing"][:2])
         exponent, headroom = found["packing"][2:]
         shape, interval, step = tuple(found["shape"]), StepInterval(*found["interval"]), found["exponent"]
         whole = (exponent, headroom, step, *shape, interval.low, interval.high)
@@ -368,6 +368,6 @@ def _read_head(head: bytes) -> tuple[Packing, tuple[int, ...], StepInterval, int
             raise ValueError("the shape cannot be")
         if interval.low > interval.high or abs(step) > 2000:
             raise ValueError("the interval cannot be")
-        return Packing(*ends, exponent, headroom), shape, interval, step
+        return Packing(low, high, exponent, headroom), shape, interval, step
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as why:
         raise _malformed("what it says of its numbers cannot be read") from why

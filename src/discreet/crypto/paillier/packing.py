@@ -126,7 +126,7 @@ Give integers from 0 to 4294967295.
             raise ParameterError(ASKED, f"no slot of {self.width} bits fits {key_bits} bits", "Take a longer key.")
         return slots
 
-    @property
+    @cached_property
     def room(self) -> StepInterval:
         """All that a slot can hold."""
         return StepInterval(1 - 2 ** (self.width - 1), 2 ** (self.width - 1) - 1)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.crypto.paillier.encrypted_array import EncryptedArray
 
 VERSION = b"discreet paillier private key 1"
+DIGIT = 10  # bits of a digit of the tables of powers
 
 
 class PrivateKey:
@@ -111,8 +112,9 @@ class PrivateKey:
 
         No exponent is short here, and both are reduced by an order that the owner alone knows.
         """
-        one, other = self._own
-        return [self._joined(one.power(bits), other.power(bits)) for _ in range(count)]
+        one, other = (part.powers(count, bits) for part in self._own)
+        p, q = (part.square for part in self._own)
+        return [x + p * ((y - x) * self._square_inverse % q) for x, y in zip(one, other, strict=True)]
 
     def decrypt(self, array: EncryptedArray) -> NDArray[Any]:
         """The numbers of an array.
@@ -149,11 +151,6 @@ class PrivateKey:
         except (ParameterError, ZeroDivisionError) as why:
             raise Malformed(ASKED, "its numbers cannot be those of a key", "Give what was written.", UNOPENED) from why
 
-    def _joined(self, one: Big, other: Big) -> Big:
-        """The number modulo n**2 that is these modulo p**2 and q**2."""
-        p, q = (part.square for part in self._own)
-        return one + p * ((other - one) * self._square_inverse % q)
-
     def __repr__(self) -> str:
         return f"PrivateKey({self.public.key_bits} bits)"
 
@@ -176,11 +173,12 @@ class _PrimePart:
 
     @cached_property
     def _table(self) -> FixedBase:
-        return FixedBase(self._base, self.square, int(self.order.bit_length()))
+        """30 MB for 2048 bits, once it is needed."""
+        return FixedBase(self._base, self.square, int(self.order.bit_length()), DIGIT)
 
-    def power(self, bits: Bits) -> Big:
-        """A uniform power of the base."""
-        return self._table.power(uniform_below(self.order, bits))
+    def powers(self, count: int, bits: Bits) -> list[Big]:
+        """Uniform powers of the base."""
+        return self._table.powers([uniform_below(self.order, bits) for _ in range(count)])
 
     def plain(self, ciphertext: Big) -> Big | None:
         """The plaintext modulo p: c**order has no randomness left, and is 1 + m order n modulo p**2.

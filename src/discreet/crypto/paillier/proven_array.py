@@ -55,9 +55,8 @@ class ProvenArray:
         source, steps = bits or system_bits(), np.atleast_1d(packing.steps(values))
         plain = packed_columns(steps, packing, packing.slots(key.key_bits))
         exponents = [source.integer(key.exponent_bits) for _ in plain]
-        sealed = [
-            key.holds(one) * key.table.power(power) % key.square for one, power in zip(plain, exponents, strict=True)
-        ]
+        zeros = key.table.powers(exponents)
+        sealed = [key.holds(one) * zero % key.square for one, zero in zip(plain, zeros, strict=True)]
         array = EncryptedArray(key, packing, steps.shape, packing.interval, packing.exponent, tuple(sealed))
         mask, turn = uniform_below(key.modulus, source), big(source.integer(key.exponent_bits + MASK))
         seed = _seed(array, about, key.holds(mask) * key.table.power(turn) % key.square)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from discreet.core.bits import Bits
 from discreet.core.checks import check_one_of
@@ -19,6 +19,7 @@ VERSION = b"discreet paillier public key 1"
 LEAST, MOST = 2048, 8192  # bits of a key
 SUBGROUP = 256  # bits of the prime order of a subgroup
 MARGIN = 64  # bits by which an exponent is longer than the order, so that its power is almost uniform
+DIGIT = 9  # bits of a digit of the table of powers
 PROOF = 288  # bits by which an exponent of a proof is longer
 
 Randomness = Literal["short", "full", "subgroup"]
@@ -111,16 +112,16 @@ class PublicKey:
 
     @cached_property
     def table(self) -> FixedBase:
-        """The powers of the base, for proofs too; 21 MB for 2048 bits, made when first needed."""
-        return FixedBase(self.base, self.square, self.exponent_bits + PROOF)
+        """The powers of the base, for proofs too; 41 MB for 2048 bits, once they are needed."""
+        return FixedBase(self.base, self.square, self.exponent_bits + PROOF, DIGIT)
 
     def zeros(self, count: int, bits: Bits) -> list[Big]:
         """Fresh encryptions of zero."""
-        return [self.table.power(bits.integer(self.exponent_bits)) for _ in range(count)]
+        return self.table.powers([bits.integer(self.exponent_bits) for _ in range(count)])
 
     def holds(self, plain: Big) -> Big:
         """A number as an element that whoever sees it can read: to be multiplied by an encryption of zero."""
-        return (1 + plain % self.modulus * self.modulus) % self.square
+        return 1 + plain % self.modulus * self.modulus  # below n**2
 
     def signed(self, plain: Big) -> Big:
         """A plaintext modulo n as the number nearest to zero."""
@@ -154,6 +155,10 @@ class PublicKey:
             return cls(read(modulus, MOST // 8), read(base, MOST // 4), chosen)
         except ParameterError as why:
             raise Malformed(ASKED, why.obstacle, why.remedy, UNOPENED) from why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled without its table."""
+        return PublicKey, (self.modulus, self.base, self.randomness)
 
     def __repr__(self) -> str:
         return f"PublicKey({self.key_bits} bits, {self.randomness}, {self.digest.hex()[:16]})"

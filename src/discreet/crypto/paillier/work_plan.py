@@ -14,8 +14,9 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.paillier.big_integers import big
 from discreet.crypto.paillier.linear import products_needed
 from discreet.crypto.paillier.packing import Packing
+from discreet.crypto.paillier.private_key import DIGIT as OWN_DIGIT
 from discreet.crypto.paillier.private_key import PrivateKey
-from discreet.crypto.paillier.public_key import SUBGROUP, PublicKey
+from discreet.crypto.paillier.public_key import DIGIT, SUBGROUP, PublicKey
 
 TRIED = 64  # operations that are timed
 SQUARINGS = 1.2  # products that a bit of an exponent costs
@@ -61,8 +62,13 @@ def plan_encryption(by: PublicKey | PrivateKey, shape: Sequence[int], packing: P
     seconds = product_seconds(by.public.key_bits, owner=isinstance(by, PrivateKey))
     if isinstance(by, PrivateKey):
         width = SUBGROUP if by.public.randomness == "subgroup" else by.public.key_bits // 2
-        return _plan(by.public, count, 2 * -(-width // 8) * seconds)
-    return _plan(by.public, count, -(-by.public.exponent_bits // 8) * seconds)
+        return _plan(by.public, count, 2 * _power(count, width, OWN_DIGIT) * seconds)
+    return _plan(by.public, count, _power(count, by.public.exponent_bits, DIGIT) * seconds)
+
+
+def _power(count: int, width: int, digit: int) -> float:
+    """The products of each power of a fixed base: plainly, or by a table, where its making is worth it."""
+    return min(float(width), -(-width // digit) * (1 + 2**digit / count))
 
 
 def plan_product(key: PublicKey, shape: Sequence[int], outputs: int, weight_bits: int, packing: Packing) -> WorkPlan:

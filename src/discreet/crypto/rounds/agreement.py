@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
 
@@ -79,6 +80,16 @@ class SecretKeys:
     def public(self) -> PublicKeys:
         return PublicKeys(public_half(self.mask), public_half(self.seal))
 
+    @cached_property
+    def masking(self) -> X25519PrivateKey:
+        """That for masks, read once for many agreements."""
+        return X25519PrivateKey.from_private_bytes(self.mask)
+
+    @cached_property
+    def sealing(self) -> X25519PrivateKey:
+        """That for sealing."""
+        return X25519PrivateKey.from_private_bytes(self.seal)
+
 
 def public_half(secret: bytes) -> bytes:
     """The public key of an X25519 private key."""
@@ -91,10 +102,11 @@ def is_sound(public: bytes) -> bool:
     return len(public) == KEY and point < FIELD and point not in SMALL_ORDER
 
 
-def exchanged(secret: bytes, public: bytes) -> bytes:
+def exchanged(secret: bytes | X25519PrivateKey, public: bytes) -> bytes:
     """What the owner of `secret` and the owner of `public` alone can compute (RFC 7748)."""
     try:
-        return X25519PrivateKey.from_private_bytes(secret).exchange(X25519PublicKey.from_public_bytes(public))
+        own = X25519PrivateKey.from_private_bytes(secret) if isinstance(secret, bytes) else secret
+        return own.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError as why:
         raise Malformed("key agreement", "the public key is a weak one", "Leave its owner out.", UNOPENED) from why
 
@@ -137,19 +149,19 @@ class AnnouncedKeys:
         """A commitment to a seed: it shows later whether a seed is the right one, and before that nothing."""
         return derived_key(seed, self.use("commitment", owner, owner))
 
-    def pair_key(self, owner: str, secret: bytes, peer: str) -> bytes:
+    def pair_key(self, owner: str, secret: bytes | X25519PrivateKey, peer: str) -> bytes:
         """The key of the mask that two parties have in common; both derive the same."""
         first, second = sorted((owner, peer))
         return derived_key(exchanged(secret, self._of(peer).mask), self.use("pair mask", first, second))
 
-    def sealed(self, bits: Bits, sender: str, secret: bytes, receiver: str, content: bytes) -> bytes:
+    def sealed(self, bits: Bits, sender: str, secret: bytes | X25519PrivateKey, receiver: str, content: bytes) -> bytes:
         """The content for one receiver: AES-256-GCM under a key of this sender, receiver and announcement alone."""
         use = self.use("seal", sender, receiver)
         nonce = bits.integer(8 * NONCE).to_bytes(NONCE, "big")
         key = derived_key(exchanged(secret, self._of(receiver).seal), use)
         return nonce + AESGCM(key).encrypt(nonce, content, use.info)
 
-    def unsealed(self, sender: str, secret: bytes, receiver: str, box: bytes) -> bytes:
+    def unsealed(self, sender: str, secret: bytes | X25519PrivateKey, receiver: str, box: bytes) -> bytes:
         """What a sender sealed for the receiver who has this secret."""
         use = self.use("seal", sender, receiver)
         key = derived_key(exchanged(secret, self._of(sender).seal), use)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -197,15 +198,21 @@ def weights_at(point: int, indices: tuple[int, ...]) -> Elements:
     True
     """
     weights = []
-    for i in indices:
-        above, below = 1, 1
+    for i, inverse in zip(indices, _inverses(indices), strict=True):
+        above = inverse
         for j in indices:
             if j != i:
-                above, below = above * (point - j) % PRIME, below * (i - j) % PRIME
-        weights.append(above * pow(below, -1, PRIME))
+                above = above * (point - j) % PRIME
+        weights.append(above)
     out = elements(weights)
     out.flags.writeable = False
     return out
+
+
+@lru_cache(maxsize=256)
+def _inverses(indices: tuple[int, ...]) -> tuple[int, ...]:
+    """For each index one over the product of its distances from the others: the same at every point."""
+    return tuple(pow(prod(i - j for j in indices if j != i), -1, PRIME) for i in indices)
 
 
 def packed(secret: bytes) -> Elements:

@@ -207,8 +207,12 @@ def check_counted(answer: Answer, moves: int) -> None:
 
 
 def check_moved(moved: float, moves: int, consequence: str) -> None:
-    """Refuse to move a sum by more steps than are paid for."""
-    if moved > moves * (1 + 2.0**-40):
+    """Refuse to move a sum by more steps than are paid for.
+
+    A sum in whole steps moves by a whole number of them: by the floor of any bound, in which long tables have some more
+    for rounding.
+    """
+    if math.floor(moved) > moves:
         raise ParameterError(
             "Binomial",
             f"one unit moves the answer by up to {moved:.6g} grid steps, and {moves} are paid for",

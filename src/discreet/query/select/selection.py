@@ -12,19 +12,21 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.query.words import StatisticQuestion
 from discreet.questions.filtered import OfListed
 from discreet.questions.question import BoundedSum, Question
+from discreet.questions.recipe import MOST_NUMBERS
 from discreet.questions.tables.cells import Edges
 from discreet.questions.tables.domain import Domain
 from discreet.questions.tables.key_counts import KeyCounts
 from discreet.releases.ask import ColumnOf, OneSum, Released
 from discreet.releases.declaration import declaration_of
 from discreet.releases.estimate import Estimate, estimate_of
-from discreet.releases.groups import Groups, series_of
+from discreet.releases.groups import MOST_GROUPS, Groups, series_of
 from discreet.releases.joint_plan import JointPlan, Stage, priced, staged
 from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, Spread, spread
@@ -55,6 +57,9 @@ class Aggregate:
     label: str
     question: StatisticQuestion
     weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(ASKED, f"the weight of {self.label}", self.weight)
 
     @property
     def statistic(self) -> str:
@@ -160,7 +165,8 @@ class Selection:
         declaration = declaration_of(one.question.function)
         options = declaration.bound((self.data,), {**one.question.options, "confidence": self.confidence})
         own = {name: options[name] for name in declaration.own}
-        if declaration.no_by is not None or Estimate not in (declaration.gives, *get_args(declaration.gives)):
+        single = Estimate in (declaration.gives, *get_args(declaration.gives)) and np.ndim(own.get("q", 0.5)) == 0
+        if declaration.no_by is not None or not single:
             remedy = f"Ask for it by itself: discreet.{declaration.name}(...)."
             raise NotPermitted(ASKED, f"{declaration.title} is no single number of every group", remedy)
         if declaration.subject:
@@ -200,7 +206,7 @@ class Selection:
         with self.data.permit(self.plan.event, purpose, key=key) as permit:
             mechanisms, named = list(self.plan.mechanisms), self
             if self.unlisted is not None:
-                counts = permit.ask(KeyCounts(self.unlisted), mechanisms.pop(0))
+                counts = self._most(permit.ask(KeyCounts(self.unlisted), mechanisms.pop(0)))
                 named = self._naming({self.unlisted: Category(tuple(counts) or (PLACEHOLDER,))})
             for name, stage, mechanism in zip(named._keys, named.stages, mechanisms, strict=True):
                 lists = tuple(named.lists.items())
@@ -208,6 +214,14 @@ class Selection:
                 asked[name] = permit.ask(question, mechanism), spread(named.data, stage.question, mechanism)
         sums = {name: Released(values, noise, permit.receipt) for name, (values, noise) in asked.items()}
         return named._table(sums, purpose, nobody=counts == {})
+
+    def _most(self, counts: dict[str, int]) -> dict[str, int]:
+        """As many groups as a table may have: those with the largest noisy counts, in alphabetical order."""
+        listed = self._listed
+        assert listed.groups is not None
+        numbers = max(stage.question.size for stage in listed.stages)
+        most = min(MOST_GROUPS // listed.groups.domain.size, MOST_NUMBERS // numbers)
+        return dict(sorted(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]))
 
     @cached_property
     def _keys(self) -> tuple[str, ...]:
@@ -253,7 +267,8 @@ def _sharing(
         return found
     if _degree(found):
         return dataclasses.replace(found, question=richest.question)
-    if one.statistic not in ("count", "total") or richest.of.size is not None:
+    plain = one.statistic in ("count", "total") and not one.question.options.get("population")
+    if not plain or richest.of.size is not None:
         return found
     number, whole = richest.of.schema.number(str(one.column)), one.statistic == "count"
 

@@ -23,10 +23,14 @@ class Having:
 
 @dataclass(frozen=True)
 class Ordered:
-    """Rows by a label or a released number, the least first unless it descends."""
+    """Rows by a label or a released number, the least first unless it descends.
+
+    Labels are ordered as texts; those of cells of numbers as the cells are.
+    """
 
     column: str
     descends: bool = False
+    cells: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,16 +57,19 @@ class ShownRows:
         for one in self.having:
             kept = kept[SIGNS[one.sign](table[one.column].values[kept], one.value)]
         for by in reversed(self.order):
-            order = np.argsort(self._keys(table, by.column)[kept], kind="stable")
-            kept = kept[order[::-1] if by.descends else order]
+            keys = self._keys(table, by)[kept]
+            kept = kept[np.argsort(-keys if by.descends else keys, kind="stable")]
         kept = kept[: self.limit]
         labels = {name: tuple(each[i] for i in kept.tolist()) for name, each in table.labels.items()}
         return replace(table, labels=labels, series=tuple(_taken(one, kept) for one in table.series))
 
-    def _keys(self, table: Table, column: str) -> NDArray[np.intp]:
-        if column in table.labels:
-            return np.unique(np.array(table.labels[column]), return_inverse=True)[1]
-        return np.unique(table[column].values, return_inverse=True)[1]
+    def _keys(self, table: Table, by: Ordered) -> NDArray[np.intp]:
+        """The rank of each row."""
+        if by.cells:
+            ranks = {label: rank for rank, label in enumerate(dict.fromkeys(table.labels[by.column]))}
+            return np.array([ranks[label] for label in table.labels[by.column]], dtype=np.intp)
+        own = table.labels[by.column] if by.column in table.labels else table[by.column].values
+        return np.unique(np.array(own), return_inverse=True)[1]
 
 
 def _taken(series: Series, rows: NDArray[np.intp]) -> Series:

@@ -15,6 +15,7 @@ from discreet.query.select.sql_rows import Bounds, FromReader, SqlRows, labelled
 from discreet.query.select.sql_text import (
     ASKED,
     OF_A_POPULATION,
+    PERCENTILES,
     SIGNS,
     STATISTICS,
     SqlText,
@@ -26,6 +27,7 @@ from discreet.query.words import statistic_asked
 from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
+from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
 
 if TYPE_CHECKING:
@@ -128,8 +130,12 @@ def read_sql(
     budget = Budget(**{"epsilon": 1.0, "delta": 0.0, **given, **said})
     statement = SqlText(plain)
     node = statement.parsed()
-    rows = FromReader(statement, data, dict(bounds or {})).rows(node)
-    return _Select(statement, node, rows).read(budget, edges, confidence)
+    try:
+        rows = FromReader(statement, data, dict(bounds or {})).rows(node)
+        return _Select(statement, node, rows).read(budget, edges, confidence)
+    except RecursionError:
+        obstacle = "too many operations are inside one another"
+        raise ParameterError(ASKED, obstacle, "Write IN for many values, or less in one statement.") from None
 
 
 def is_sql(text: str) -> bool:
@@ -140,7 +146,7 @@ def is_sql(text: str) -> bool:
     >>> is_sql("SELECT count(*) FROM visits"), is_sql("with v as (select 1) select 2"), is_sql("mean of age")
     (True, True, False)
     """
-    return text.lstrip().partition(" ")[0].lower() in ("select", "with")
+    return [word.lower() for word in text.split(None, 1)[:1]] in (["select"], ["with"])
 
 
 @dataclass
@@ -151,18 +157,31 @@ class _Select:
     node: Node
     rows: SqlRows
     groups: dict[str, str] = field(default_factory=dict)
-    aggregates: dict[Node, Aggregate] = field(default_factory=dict)
+    grouped: list[Node] = field(default_factory=list)
+    aggregates: list[tuple[Node, Aggregate]] = field(default_factory=list)
 
     def read(self, budget: Budget, edges: Edges | None, confidence: float) -> SqlStatement:
-        for one in self.node.args["group"].expressions if self.node.args.get("group") else ():
+        for one in self._expressions("group"):
             self._group(one)
         for item in self.node.expressions:
             self._item(*labelled(item))
-        by, asked = tuple(self.groups.values()), tuple(self.aggregates.values())
+        by, asked = tuple(dict.fromkeys(self.groups.values())), tuple(one for _, one in self.aggregates)
+        for name in self.rows.bounds:
+            remedy = "Give bounds of what is computed in FROM, as (SELECT ..., age / stay AS rate FROM ...)."
+            raise ParameterError(ASKED, f"there are bounds for {name!r:.60}, which is not computed", remedy)
         selection = Selection(self.rows.data, asked, budget, by, edges, confidence)
         having = self._having(self.node.args["having"].this) if self.node.args.get("having") else ()
         shown = ShownRows(tuple(having), self._order(), self._limit())
         return SqlStatement(selection, shown, " ".join(self.node.sql(dialect="duckdb").split()))
+
+    def _expressions(self, clause: str) -> list[Node]:
+        """What a clause lists, if it is there; a clause that says more is refused."""
+        node = self.node.args.get(clause)
+        if node is None:
+            return []
+        if any(found for name, found in node.args.items() if name != "expressions"):
+            self.sql.refused(node, "it says more than which columns", "Name the columns, and no more.")
+        return list(node.expressions)
 
     def _group(self, node: Node) -> None:
         """A column that makes groups, by its name, by its place in the SELECT, or computed."""
@@ -178,42 +197,64 @@ class _Select:
         if kind_of(node) in STATISTICS:
             self.sql.refused(node, "a statistic makes no groups", "Group by columns.")
         found = self.rows.column(node, label or None)
-        self.rows.names.setdefault(label, found)
+        if kind_of(node) != "Column":
+            self.rows.names.setdefault(label, found)
         self.groups[label] = found
+        self.grouped.append(node)
 
     def _item(self, label: str, node: Node) -> None:
         if kind_of(node) in STATISTICS:
-            self.aggregates[node] = self._aggregate(label, node)
+            self.aggregates.append((node, self._aggregate(label, node)))
         elif kind_of(node) == "Star":
             self.sql.refused(node, "SELECT * would show records", "Ask for statistics, such as count(*).")
-        elif kind_of(node) != "Column" and label not in self.groups:
+        elif kind_of(node) != "Column" and node not in self.grouped:
             known = ", ".join(sorted(set(STATISTICS.values())))
             self.sql.refused(node, "it is neither grouped by nor a statistic that is known here", f"There are {known}.")
-        elif label not in self.groups and self.rows.reader.column(node) not in self.groups.values():
-            remedy = f"Add GROUP BY {node.name}, or ask for a statistic of it."
-            self.sql.refused(node, f"{node.name} is neither grouped by nor inside a statistic", remedy)
+        elif kind_of(node) == "Column":
+            found = self.rows.reader.column(node)
+            if found not in self.groups.values():
+                remedy = f"Add GROUP BY {node.name}, or ask for a statistic of it."
+                self.sql.refused(node, f"{node.name} is neither grouped by nor inside a statistic", remedy)
+            self.groups[label] = found
 
     def _aggregate(self, label: str, node: Node) -> Aggregate:
+        self._check_given(node)
         statistic, of, options = STATISTICS[kind_of(node)], node.this, {}
         if kind_of(node) == "WithinGroup":
-            of, level = node.expression.expressions[0].this, node.this.this
-            options["q"] = number_of(self.sql, level)
+            of, options["q"] = self._ranked(node)
         elif statistic == "quantile":
             options["q"] = number_of(self.sql, node.args["quantile"])
         elif kind_of(node) in OF_A_POPULATION:
             options["population"] = True
         if kind_of(of) == "Distinct":
             self.sql.refused(node, "values are not counted once each here", "Ask for count(*).")
-        columns = [] if kind_of(of) == "Star" else [self.rows.column(of)]
+        columns = [] if statistic == "count" and kind_of(of) in ("Star", "Literal") else [self.rows.column(of)]
         written = "" if not columns else f" of {of.sql(dialect='duckdb')}"
         own = f"{options['q']:g} " if "q" in options else ""
         asked = statistic_asked(ASKED, getattr(discreet, statistic), columns, options)
         return Aggregate(label or f"{own}{statistic}{written}".replace("_", " "), asked)
 
+    def _check_given(self, node: Node) -> None:
+        """Refuse a statistic that is given more, or less, than is read here."""
+        needed = ("this", "quantile") if kind_of(node) in ("Quantile", "ApproxQuantile") else ("this",)
+        known = (*needed, "big_int", *(("expression",) if kind_of(node) == "WithinGroup" else ()))
+        more = [name for name, found in node.args.items() if found and name not in known]
+        star = kind_of(node.this) == "Star" and any(node.this.args.values())
+        if more or star or not all(node.args.get(name) for name in needed):
+            self.sql.refused(node, "it is given more than is known here, or less", "Write such as quantile(stay, 0.9).")
+
+    def _ranked(self, node: Node) -> tuple[Node, float]:
+        """What `percentile_cont(level) WITHIN GROUP (ORDER BY ...)` orders, upwards, and the level."""
+        order = node.expression.expressions
+        if kind_of(node.this) not in PERCENTILES or len(order) != 1 or order[0].args.get("desc"):
+            remedy = "Write percentile_cont(0.9) WITHIN GROUP (ORDER BY stay)."
+            self.sql.refused(node, "it is no percentile of one column that ascends", remedy)
+        return order[0].this, number_of(self.sql, node.this.this)
+
     def _released(self, node: Node) -> str:
-        """The released column that is meant: by its name, or by what it is."""
-        for statistic, one in self.aggregates.items():
-            if node == statistic or (kind_of(node) == "Column" and node.name == one.label):
+        """The released column that is meant: by its name, where capitals may differ, or by what it is."""
+        for statistic, one in self.aggregates:
+            if node == statistic or (kind_of(node) == "Column" and node.name.lower() == one.label.lower()):
                 return one.label
         return self.sql.refused(node, "it is not among what is selected", "Select it, too.")
 
@@ -227,16 +268,22 @@ class _Select:
         return [Having(self._released(node.this), SIGNS[kind_of(node)], number_of(self.sql, node.expression))]
 
     def _order(self) -> tuple[Ordered, ...]:
-        found = []
-        for one in self.node.args["order"].expressions if self.node.args.get("order") else ():
-            label = self.groups.get(one.this.name) if kind_of(one.this) == "Column" else None
-            found.append(Ordered(label or self._released(one.this), bool(one.args.get("desc"))))
-        return tuple(found)
+        return tuple(self._ordered(one.this, bool(one.args.get("desc"))) for one in self._expressions("order"))
+
+    def _ordered(self, node: Node, descends: bool) -> Ordered:
+        known = {label.lower(): column for label, column in self.groups.items()}
+        column = known.get(node.name.lower()) if kind_of(node) == "Column" else None
+        if column is None:
+            return Ordered(self._released(node), descends)
+        return Ordered(column, descends, isinstance(self.rows.data.schema.columns[column], Number))
 
     def _limit(self) -> int | None:
-        if not self.node.args.get("limit"):
+        limit = self.node.args.get("limit")
+        if limit is None:
             return None
-        found = number_of(self.sql, self.node.args["limit"].expression)
+        if kind_of(limit) != "Limit" or any(one for name, one in limit.args.items() if name != "expression"):
+            self.sql.refused(limit, "it is no plain LIMIT", "Write such as LIMIT 10.")
+        found = number_of(self.sql, limit.expression)
         if found != round(found) or found < 0:
             self.sql.refused(self.node.args["limit"], "LIMIT is no whole number", "Write such as LIMIT 10.")
         return int(found)

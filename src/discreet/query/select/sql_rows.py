@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from discreet.core.held import unheld
 from discreet.query.select.sql_text import RowReader, SqlText, kind_of
 from discreet.trust.private_data import PrivateData
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 CLAUSES = ("expressions", "from_", "where", "group", "having", "order", "limit", "with_")
 OUTSIDE = ("group", "having", "order", "limit")
 Bounds = Mapping[str, tuple[float, float]]
+OwnBounds = dict[str, tuple[float, float]]
 
 
+@unheld("one call")
 @dataclass
 class SqlRows:
     """Records of a data set, chosen and computed with, and what their columns are called in a statement.
@@ -29,14 +32,14 @@ class SqlRows:
         The records.
     names : dict of str to str
         Public. The columns of the data, by their names in the statement.
-    bounds : mapping of str to (float, float)
-        Public. Of computed columns, by their names in the statement.
+    bounds : dict of str to (float, float)
+        Public. Of computed columns, by their names in the statement; those that are used are taken out.
     """
 
     sql: SqlText
     data: PrivateData
     names: dict[str, str]
-    bounds: Bounds
+    bounds: OwnBounds
 
     @property
     def reader(self) -> RowReader:
@@ -51,11 +54,11 @@ class SqlRows:
 
     def derived(self, number: str, label: str | None = None) -> str:
         """A column of a number that is computed, under its own name or one that nobody uses."""
-        taken = self.data.schema.columns
+        taken = (*self.data.schema.columns, "bounds")
         name = label
         if name is None or name in taken:
             name = next(free for place in range(1, len(taken) + 2) if (free := f"computed_{place}") not in taken)
-        bounds = {name: self.bounds[label]} if label is not None and label in self.bounds else None
+        bounds = {name: self.bounds.pop(label)} if label is not None and label in self.bounds else None
         self.data = self.data.derive(bounds=bounds, **{name: number})
         return name
 
@@ -65,6 +68,7 @@ class SqlRows:
         self.data = self.data.where(condition)
 
 
+@unheld("one call")
 @dataclass
 class FromReader:
     """Finds the records that a SELECT is about.
@@ -75,13 +79,13 @@ class FromReader:
         The statement.
     data : PrivateData, or mapping of str to PrivateData
         The only table, whatever it is called; or all tables by their names.
-    bounds : mapping of str to (float, float)
-        Public. Of computed columns.
+    bounds : dict of str to (float, float)
+        Public. Of computed columns; those that are used are taken out.
     """
 
     sql: SqlText
     data: PrivateData | Mapping[str, PrivateData]
-    bounds: Bounds
+    bounds: OwnBounds
     _queries: dict[str, Node] = field(default_factory=dict)
 
     def rows(self, node: Node) -> SqlRows:
@@ -109,12 +113,21 @@ class FromReader:
         for one in node.expressions:
             if kind_of(one.this) != "Select" or one.alias.lower() in self._queries:
                 self.sql.refused(one, "it is no SELECT, or has the name of another one", "Name each SELECT once.")
+            self._check_alias(one)
             self._queries[one.alias.lower()] = one.this
 
+    def _check_alias(self, node: Node) -> None:
+        """Refuse new names for columns beside that of their table, which would be overlooked."""
+        alias = node.args.get("alias")
+        if alias is not None and alias.args.get("columns"):
+            self.sql.refused(node, "columns are renamed beside their table", "Write SELECT column AS name.")
+
     def _table(self, node: Node) -> SqlRows:
-        if kind_of(node) == "Subquery" and kind_of(node.this) == "Select":
+        plain = not any(found for name, found in node.args.items() if name not in ("this", "alias"))
+        self._check_alias(node)
+        if plain and kind_of(node) == "Subquery" and kind_of(node.this) == "Select":
             return self._inner(node.this)
-        if kind_of(node) != "Table" or any(found for name, found in node.args.items() if name not in ("this", "alias")):
+        if not plain or kind_of(node) != "Table" or kind_of(node.this) != "Identifier":
             self.sql.refused(node, "it is no single table", "Name one table, or a query of single records in brackets.")
         name = node.name.lower()
         if name in self._queries:
@@ -137,12 +150,17 @@ class FromReader:
         names: dict[str, str] = {}
         for item in node.expressions:
             if kind_of(item) == "Star":
-                names |= found.names
+                if any(item.args.values()):
+                    self.sql.refused(item, "* is changed", "Write a plain *, or name the columns.")
+                own = found.names
             else:
                 label, inner = labelled(item)
                 if not label:
                     self.sql.refused(inner, "what is computed here has no name", "Write ... AS name.")
-                names[label] = found.column(inner, label)
+                own = {label: found.column(inner, label)}
+            for name in own.keys() & names.keys():
+                self.sql.refused(item, f"two columns are called {name!r:.60}", "Write ... AS another name.")
+            names |= own
         found.names = names
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST, DEEPEST, MOST_TOKENS = 2**14, 64, 2**12
 ASKED = "sql"
-OPTIONS = re.compile(r"\bSELECT\s+WITH\s+DIFFERENTIAL_PRIVACY\s+OPTIONS\s*\(([^()]*)\)", re.IGNORECASE)
+OPTIONS = re.compile(r"\s*SELECT\s+WITH\s+DIFFERENTIAL_PRIVACY\s+OPTIONS\s*\(([^()]*)\)", re.IGNORECASE)
 SIGNS = {"EQ": "==", "NEQ": "!=", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 OPPOSITE = {"==": "!=", "!=": "==", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
@@ -38,6 +39,7 @@ STATISTICS = {
     "ApproxQuantile": "quantile",
     "WithinGroup": "quantile",
 }
+PERCENTILES = ("PercentileCont", "PercentileDisc")
 OF_A_POPULATION = ("Variance", "Stddev", "StddevSamp")
 REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
@@ -165,7 +167,7 @@ class RowReader:
         if kind in ("Case", "If"):
             return self._case(node)
         if is_condition(node):
-            return f"case when {self.condition(node)} then 1 else 0 end"
+            return f"case when {self.condition(node)} then 1 when {self.condition(node, True)} then 0 end"
         return self._refuse(node, "a number", f"Compute with columns, numbers, + - * /, CASE, {', '.join(COMPUTED)}.")
 
     def _of_two(self, function: str, given: list[Node]) -> str:
@@ -197,7 +199,7 @@ class RowReader:
         if kind in SIGNS:
             sign = OPPOSITE[SIGNS[kind]] if negated else SIGNS[kind]
             return self._compared(node.this, sign, node.expression)
-        if kind == "Between":
+        if kind == "Between" and not node.args.get("symmetric"):
             low, high = (">=", "<=") if not negated else ("<", ">")
             ends = ((low, node.args["low"]), (high, node.args["high"]))
             parts = [self._compared(node.this, sign, end) for sign, end in ends]
@@ -213,8 +215,10 @@ class RowReader:
         return self._refuse(node, "a condition", remedy)
 
     def _truth(self, node: Node, negated: bool) -> str:
-        if kind_of(node) == "Is":
-            return self._compared(node.this, "!=" if negated else "==", node.expression)
+        if kind_of(node) == "Is":  # unlike a comparison, it is never unknown
+            column = name_of(self._compared_column(node.this))
+            value = "true" if node.expression.this else "false"
+            return f"({column} != {value} or {column} is missing)" if negated else f"{column} == {value}"
         if kind_of(node) == "Boolean":
             self._refuse(node, "a condition that reads a column", "Leave it out.")
         return f"{name_of(self.column(node))} == {'false' if negated else 'true'}"
@@ -262,7 +266,7 @@ def number_of(sql: SqlText, node: Node) -> float:
     """The number that is written there, and nothing that is computed."""
     if kind_of(node) == "Neg":
         return -number_of(sql, node.this)
-    if kind_of(node) != "Literal" or node.is_string:
+    if kind_of(node) != "Literal" or node.is_string or not math.isfinite(float(node.this)):
         sql.refused(node, "it is no number", "Write a plain number.")
     return float(node.this)
 
@@ -272,18 +276,20 @@ def _quoted(text: str) -> str:
 
 
 def privacy_options(text: str) -> tuple[str, dict[str, float]]:
-    """The text without BigQuery's clause of privacy, and what that says.
+    """The text without BigQuery's clause of privacy, with which it begins, and what that says.
 
     Examples
     --------
     >>> privacy_options("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) ward, count(*) FROM v")
     ('SELECT  ward, count(*) FROM v', {'epsilon': 1.0, 'delta': 1e-06})
     """
-    found = OPTIONS.search(text)
+    found = OPTIONS.match(text)
     if found is None:
         return text, {}
-    given = dict(_option(part) for part in found[1].split(",") if part.strip())
-    return f"{text[: found.start()]}SELECT {text[found.end() :]}", given
+    given = [_option(part) for part in found[1].split(",") if part.strip()]
+    if len(dict(given)) < len(given):
+        raise ParameterError(ASKED, "an option of privacy is given twice", "Give each once.")
+    return f"SELECT {text[found.end() :]}", dict(given)
 
 
 def _option(part: str) -> tuple[str, float]:

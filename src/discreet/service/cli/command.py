@@ -262,8 +262,12 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
         help="how many may share their noise with the server; 0 if none",
     )
     create.add_argument(
-        "--scheme", default="masks", help="how sums are opened: masks; where some lie, odo (counts) or odo-vector"
+        "--scheme",
+        default="masks",
+        help="how sums are opened: masks; where some lie, odo (counts) or odo-vector; encrypted, paillier",
     )
+    create.add_argument("--dealer", metavar="NAME", help="who runs this and is trusted to forget the key: for paillier")
+    create.add_argument("--shares", metavar="FOLDER", help="where each party's share of that key is written")
     create.add_argument(
         "--largest", type=int, metavar="N", help="the most units that a party has: for odo, and short messages of masks"
     )
@@ -301,6 +305,7 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("--federation", required=True, metavar="FEDERATION", help="what all agreed on")
     party.add_argument("--digest", metavar="HEX", help="of that file, as all have compared it; refuses another")
     party.add_argument("--identity", required=True, metavar="NAME.key", help="see: discreet identity")
+    party.add_argument("--share", metavar="NAME.share", help="of the key that was dealt, under the scheme paillier")
     party.add_argument("--ledger", required=True, metavar="LEDGER", help="the own account, which pays for every answer")
     party.add_argument("--analyst", metavar="NAME", help="who pays, where the account has caps for analysts")
     where = party.add_mutually_exclusive_group(required=True)

@@ -16,14 +16,16 @@ from discreet.core.errors import UNTOUCHED, ParameterError
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import Disagreement
 from discreet.crypto.identity import Identity
+from discreet.crypto.paillier.threshold_key import KeyShare
 from discreet.display.plain import plain
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema
+from discreet.service.cli.dealing import share_paths, told, write_shares
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.saying import say
-from discreet.service.key_file import new_passphrase, read_identity, write_identity
+from discreet.service.key_file import new_passphrase, read_identity, read_secret_key, write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
 from discreet.trust.party import Party
@@ -47,9 +49,12 @@ def identity(arguments: Namespace) -> int:
 
 def create(arguments: Namespace) -> int:
     """Write what all parties agree on."""
-    described = read_schema(arguments.schema)
+    described, cards = read_schema(arguments.schema), tuple(_card(path) for path in arguments.party)
+    paths = share_paths(arguments)
+    names, scheme = [card.name for card in cards], scheme_named(arguments.scheme)
+    shares = scheme.deal(names, arguments.threshold, arguments.dealer, system_bits())
     agreed = Federation(
-        tuple(_card(path) for path in arguments.party),
+        cards,
         _card(arguments.server),
         arguments.threshold,
         described.schema,
@@ -59,12 +64,16 @@ def create(arguments: Namespace) -> int:
         arguments.scheme,
         arguments.largest,
         tuple(arguments.size),
+        next((share.key.to_bytes() for share in shares.values()), b""),
     )
     with OutFile(arguments.out, keep=[arguments.schema, arguments.server, *arguments.party]) as out:
+        write_shares(paths, shares.values())
         out.write(written_federation(agreed))
     done = f"Wrote {plain(arguments.out)}: give it to {', '.join(plain(name) for name in agreed.names)}."
     compare = f"digest {agreed.digest.hex()}: let everybody compare it over another channel."
-    say(arguments, f"{done}\n{compare}", wrote=arguments.out, digest=agreed.digest.hex())
+    lines = [done, compare, *([told(arguments.dealer, paths)] if paths else [])]
+    written = [str(path) for path in paths]
+    say(arguments, "\n".join(lines), wrote=arguments.out, digest=agreed.digest.hex(), shares=written)
     return 0
 
 
@@ -112,7 +121,9 @@ def party(arguments: Namespace) -> int:
     policy, packages = _policy(arguments), ("discreet", *arguments.package)
     with SqliteLedger.open(arguments.ledger, analyst=arguments.analyst) as ledger:
         ledger.balance(arguments.analyst)  # an unknown analyst is refused now, not at the first question
-        own, delimiter, dialect = read_identity(arguments.identity), arguments.delimiter, arguments.dialect
+        share = None if arguments.share is None else read_secret_key(arguments.share, KeyShare)
+        own = agreed.protocol.seated(read_identity(arguments.identity), share)
+        delimiter, dialect = arguments.delimiter, arguments.dialect
         records = File(arguments.file, agreed.schema, agreed.unit, delimiter=delimiter, dialect=dialect)
         member = Party(own, records, agreed, ledger=ledger, packages=packages, policy=policy)
         serving = Serving(member, partial(_told, arguments))

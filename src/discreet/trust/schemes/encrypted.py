@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -19,7 +19,7 @@ from discreet.crypto.encrypted_sum.sealing_party import SealingParty
 from discreet.crypto.encrypted_sum.sum_relay import SumRelay
 from discreet.crypto.errors import Malformed
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.paillier.threshold_key import ThresholdKey, dealt
+from discreet.crypto.paillier.threshold_key import KeyShare, ThresholdKey, dealt
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.share_of import is_shared
 from discreet.trust.schemes.sum_scheme import Quorum, Setup
@@ -49,6 +49,7 @@ class Encrypted:
     name: ClassVar[str] = "paillier"
     protocol: ClassVar[bytes] = PROTOCOL
     coins: ClassVar[bool] = False
+    deals: ClassVar[bool] = True
     excess: ClassVar[float] = 1.0
     ranged: ClassVar[bool] = False
     hides: ClassVar[str] = (
@@ -61,11 +62,20 @@ class Encrypted:
         own = Encrypted(key)
         if not key or set(own.held.holders) != set(names) or own.held.threshold != threshold:
             obstacle = "the key is missing, or was dealt to others or with another threshold"
-            raise ParameterError("federation", obstacle, "Let a dealer draw one for these parties: `dealt`.")
+            raise ParameterError("federation", obstacle, "Let a dealer draw one: discreet federation create --dealer.")
         return own
 
+    def deal(self, names: Sequence[str], threshold: int, dealer: str, bits: Bits) -> Mapping[str, KeyShare]:
+        return dealt(names, threshold, dealer, bits=bits)
+
+    def seated(self, identity: Identity, share: KeyShare | None) -> KeyHolder:
+        if share is None or share.name != identity.name or share.key.digest != self.held.digest:
+            obstacle = f"{identity.name!r} has no share of this federation's key"
+            raise ParameterError("party", obstacle, "Give what its dealer sent: discreet party --share.")
+        return KeyHolder(identity.name, identity.secret, share)
+
     def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
-        shares = dealt([one.name for one in identities], threshold, DEALER, bits=bits)
+        shares = self.deal([one.name for one in identities], threshold, DEALER, bits)
         holders = tuple(KeyHolder(one.name, one.secret, shares[one.name]) for one in identities)
         return Setup(holders, next(iter(shares.values())).key.to_bytes())
 

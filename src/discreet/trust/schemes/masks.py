@@ -21,7 +21,7 @@ from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.mask_graph import SPARSE, choice_of
-from discreet.crypto.masked_sum.mask_terms import SECOND, WIDEST, MaskTerms
+from discreet.crypto.masked_sum.mask_terms import SECOND, THIRD, WIDEST, MaskTerms
 from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.mechanisms.additive.share_of import is_shared
@@ -89,7 +89,7 @@ class Masks(Keyless):
         width = -(-(highest - lowest).bit_length() // 8)
         if width >= WIDEST:
             return plain
-        return dataclasses.replace(plain, protocol=SECOND, width=width, lowest=lowest)
+        return dataclasses.replace(plain, protocol=THIRD if plain.degree else SECOND, width=width, lowest=lowest)
 
     def _with_choice(self, terms: MaskTerms, colluding: int) -> MaskTerms:
         """The same terms; of many parties each masks with a few, so that a twentieth may collude, or more if agreed."""
@@ -100,7 +100,7 @@ class Masks(Keyless):
         choice = choice_of(parties, threshold, bears)
         if choice is None:
             return terms
-        return dataclasses.replace(terms, protocol=SECOND, degree=choice.degree, needed=choice.needed)
+        return dataclasses.replace(terms, protocol=THIRD, degree=choice.degree, needed=choice.needed)
 
     def vector(self, share: Share, own: Answer, bits: Bits, largest: int | None) -> Steps:
         """The own sum with its share of the noise; what a party with more units than agreed has too much is cut off.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Protocol, Self
@@ -17,6 +17,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.mechanism import Share
 from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.paillier.threshold_key import KeyShare
 from discreet.crypto.rounds.speaker import Relay, Speaker
 from discreet.crypto.rounds.terms import Terms, UsedRounds
 from discreet.trust import schemes
@@ -65,12 +66,20 @@ class SumScheme(Protocol):
 
     coins: ClassVar[bool]
     """Whether its noise is made of coins that all parties toss together."""
+    deals: ClassVar[bool]
+    """Whether a dealer draws a key for its parties and hands out shares of it."""
 
     def keyed(self, key: bytes, names: Sequence[str], threshold: int) -> SumScheme:
         """The scheme with the public key that was dealt to these parties; refused where it has none, or needs one."""
 
+    def deal(self, names: Sequence[str], threshold: int, dealer: str, bits: Bits) -> Mapping[str, KeyShare]:
+        """What a dealer hands out: a share for each party, or nothing."""
+
+    def seated(self, identity: Identity, share: KeyShare | None) -> Identity:
+        """A party with its share; refused where it has none and needs one, or has another's."""
+
     def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
-        """What a dealer would hand out, for a rehearsal in one process."""
+        """What a dealer would hand out, for a rehearsal on one machine."""
 
     def check(self, quorum: Quorum) -> None:
         """Refuse numbers of parties for which it keeps no promise, with the most that it does."""
@@ -109,12 +118,25 @@ class Keyless:
     """A scheme that deals out no key: parties need their identities alone."""
 
     name: ClassVar[str]
+    deals: ClassVar[bool] = False
 
     def keyed(self, key: bytes, names: Sequence[str], threshold: int) -> Self:
         """The scheme itself; a key is refused."""
         if key:
             raise ParameterError("federation", f"the scheme {self.name!r} has no key", "Leave it out.")
         return self
+
+    def deal(self, names: Sequence[str], threshold: int, dealer: str, bits: Bits) -> Mapping[str, KeyShare]:
+        """Nothing."""
+        return {}
+
+    def seated(self, identity: Identity, share: KeyShare | None) -> Identity:
+        """The party itself; a share is refused."""
+        if share is not None:
+            raise ParameterError(
+                "party", f"the scheme {self.name!r} has no key of which that is a share", "Leave it out."
+            )
+        return identity
 
     def setup(self, identities: Sequence[Identity], threshold: int, bits: Bits) -> Setup:
         """The identities."""
