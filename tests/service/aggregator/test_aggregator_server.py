@@ -85,7 +85,8 @@ def test_an_old_key_is_asked_for_again_and_a_lost_answer_is_sent_again(
     pair: RunningPair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     phone = PrioReporter(pair.published)
-    sealed, renewed = PrioReporter.sealed, []
+    sealed = PrioReporter.sealed
+    renewed: list[Any] = []
 
     def late(self: PrioReporter, made: Any) -> Any:
         found = sealed(self, made)
@@ -95,7 +96,8 @@ def test_an_old_key_is_asked_for_again_and_a_lost_answer_is_sent_again(
 
     monkeypatch.setattr(PrioReporter, "sealed", late)
     phone.report({"answer": "daily"})
-    once, lost = AggregatorLine._once, []
+    once = AggregatorLine._once
+    lost: list[str] = []
 
     def loses(self: AggregatorLine, method: str, path: str, body: bytes | None) -> Any:
         found = once(self, method, path, body)

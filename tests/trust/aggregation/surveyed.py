@@ -80,7 +80,7 @@ class Pair:
         sealed = enumerate((found.leader, found.helper))
         shares = [ASKER.key.opened(one, about_sum(self.published, k, found.reports)) for k, one in sealed]
         rows = [np.frombuffer(one or b"", np.uint8)[None] for one in shares]
-        return np.rint(self.published.task.opened(rows, found.reports)).tolist()  # type: ignore[no-any-return]
+        return np.rint(self.published.task.opened(rows, found.reports)).tolist()
 
 
 class Silent:

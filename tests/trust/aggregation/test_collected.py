@@ -35,7 +35,7 @@ SHM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 def survey(recipe: Recipe, event: Event) -> PublishedTask:
     """A task of numbers that nobody proves anything about: the noise is the same."""
-    return published(UnprovedTask("t", recipe, event, SCHEMA, 2, 1))  # type: ignore[arg-type]
+    return published(UnprovedTask("t", recipe, event, SCHEMA, 2, 1))
 
 
 class Rehearsed(Collected):

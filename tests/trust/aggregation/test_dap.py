@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +110,7 @@ def test_ten_thousand_fuzzed_messages_are_read_or_refused(name: str) -> None:
         keys = [HpkeConfig(1, ShareKey.drawn(DeterministicBits(k)).public) for k in (0, 1)]
         made = Reports.of(task.task, ROWS[:1], DeterministicBits(9))
         written = sealed_reports(task, made, keys, NOW)[0].written()
-
-        def read(data: bytes) -> Any:
-            return dap.whole(data, lambda reader: SealedReport.read(reader, task))
-
+        read: Callable[[bytes], Any] = partial(dap.whole, read=lambda reader: SealedReport.read(reader, task))
     else:
         written, read, _ = MESSAGES[name]
     said, read_well = set(), 0

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,11 @@ from discreet.trust.aggregation.dap import (
     FINISHED,
     REJECTED,
     UNOPENABLE,
+    Counted,
     HelperAnswer,
     Rejected,
     read_answers,
+    written_accepted,
     written_answers,
 )
 from discreet.trust.aggregation.helper import Helper
@@ -190,7 +193,7 @@ def test_times_keys_and_tasks_that_are_not_right_are_refused_whole(tmp_path: Pat
         ("reportRejected", hour - 24 * 3600),
         ("reportRejected", hour + 1),
     ):
-        refused(kind, lambda time=time: pair.upload([*good, *pair.reports(seed=2, time=time)]))
+        refused(kind, partial(pair.upload, [*good, *pair.reports(seed=2, time=time)]))
     late = pair.reports(time=hour + 2 * 365 * 24 * 3600)
     refused("reportRejected", lambda: pair.upload(late, now=hour + 3e8))
     pair.leader.store.renew_key(keep=0)
@@ -271,9 +274,9 @@ def test_a_leader_that_drops_or_invents_reports_meets_the_helpers_count(tmp_path
     pair.upload(pair.reports())
     pair.leader.verify()
     tally = pair.leader.store.tally()
-    honest = leaders.Counted(5, tally.checksum)
+    honest = Counted(5, tally.checksum)
     for told in (dataclasses.replace(honest, reports=4), dataclasses.replace(honest, checksum=bytes(32))):
-        refused("batchMismatch", lambda told=told: pair.helper.share(told.written()))
+        refused("batchMismatch", partial(pair.helper.share, told.written()))
     assert not pair.ledgers[1].entries()
     assert not pair.helper.store.closed
     pair.helper.share(honest.written())
@@ -285,7 +288,7 @@ def test_a_leader_that_asks_for_a_small_batch_meets_the_helpers_least(tmp_path: 
     pair = Pair(tmp_path, published(task(least=6)))
     pair.upload(pair.reports())
     pair.leader.verify()
-    told = leaders.Counted(5, pair.leader.store.tally().checksum)
+    told = Counted(5, pair.leader.store.tally().checksum)
     with pytest.raises(TooFewReports, match="5 reports are valid, and a batch has at least 6"):
         pair.helper.share(told.written())
     assert not pair.ledgers[1].entries()
@@ -390,10 +393,10 @@ def test_a_job_is_said_in_the_same_words_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(Disagreement):
         heard.begin(job, first[:-1])
     with pytest.raises(Disagreement):
-        heard.finish(job, leaders.written_accepted([]))
+        heard.finish(job, written_accepted([]))
     refused("unrecognizedAggregationJob", lambda: heard.finish(b"another", second))
     total = heard.store.tally().total
-    for number, accepted in enumerate((leaders.written_accepted([]), second), 1):  # the same reports in another job
+    for number, accepted in enumerate((written_accepted([]), second), 1):  # the same reports in another job
         heard.begin(b"once more %d" % number, first)
         heard.finish(b"once more %d" % number, accepted)
         assert heard.batch == Batch(5, 0, 5 * number)

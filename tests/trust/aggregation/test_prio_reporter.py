@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import EngineFailure, NotPermitted
 from discreet.core.events import GaussianLoss, LaplaceLoss
-from discreet.trust.aggregation import aggregator_line
 from discreet.trust.aggregation.aggregator_line import AggregatorLine, _refusal
 from discreet.trust.aggregation.prio_reporter import PrioReporter
 from tests.trust.aggregation.surveyed import published, task
@@ -35,7 +35,7 @@ def test_records_become_rows_whatever_they_hold() -> None:
 
 def test_nobody_who_answers_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(aggregator_line.time, "sleep", pauses.append)
+    monkeypatch.setattr(time, "sleep", pauses.append)
 
     def refused(self: Any, *_: Any) -> Any:
         raise ConnectionRefusedError

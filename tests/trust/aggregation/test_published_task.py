@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.trust.aggregation.surveyed import NOW, published, task
 
 def test_whatever_is_changed_makes_another_identifier() -> None:
     first = published()
-    changed = {
+    changed: dict[str, Any] = {
         "task": task(name="u"),
         "leader": "http://127.0.0.1:3",
         "helper": "https://example.org",
@@ -57,7 +58,7 @@ def test_odd_tasks_are_refused() -> None:
         {"precision": 0},
     ):
         with pytest.raises(ParameterError):
-            dataclasses.replace(published(), **change)  # type: ignore[arg-type]
+            dataclasses.replace(published(), **change)
 
 
 def test_times_are_rounded_and_clocks_may_differ_a_little() -> None:

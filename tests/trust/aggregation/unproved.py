@@ -19,6 +19,11 @@ from discreet.trust.aggregation.share_aggregator import ShareAggregator
 class Unproved(Prio3):
     """Reports have shares of measurements and nothing else; whatever is sent is accepted."""
 
+    public = verifier = 0  # bytes
+
+    def input(self, aggregator: int) -> int:
+        return SEED if aggregator else self._measured
+
     def shard(self, measurements: Any, nonces: Bytes, randomness: Bytes) -> Sharded:
         own = [randomness[:, SEED * k : SEED * (k + 1)] for k in range(self.shares - 1)]
         parts = [self._made.measurement(k + 1, seed) for k, seed in enumerate(own)]
