@@ -89,7 +89,6 @@ MUTANTS = [
         ('return framed(announced.use("both shares", dealer, holder).info, *digests)', "return framed(*digests)"),
         ('digests = (own, other) if secret == "seed" else (other, own)', "digests = (own, other)"),
         ("return sha256(framed(salt, share.to_bytes())).digest()", "return sha256(salt).digest()"),
-        ("if len(signature) != SIGNATURE or len(beside) != size:", "if False:"),
         tests="crypto/masked_sum/test_signed_share.py",
     ),
     *of(

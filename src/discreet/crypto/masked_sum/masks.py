@@ -41,6 +41,7 @@ def add_mask(vector: Ring, key: bytes) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> vector = np.array([5, 7], dtype=np.uint64)
     >>> add_mask(vector, bytes(32))
     >>> vector
