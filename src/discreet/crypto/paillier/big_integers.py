@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.errors import MissingExtra
+from discreet.core.held import unheld
 
 Big = Any
 """An integer of gmpy2, which has no stubs."""
@@ -63,6 +64,7 @@ def uniform_unit(modulus: int, bits: Bits) -> Big:
     return drawn
 
 
+@unheld("cache")
 class FixedBase:
     """Powers of one base, by a table of its powers: one product for each digit of the exponent, no squaring.
 
