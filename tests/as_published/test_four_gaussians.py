@@ -37,7 +37,7 @@ def test_two_rounds_open_the_sum_with_the_squares_of_sums_that_nobody_knew() -> 
     total = EncryptedArray.total(user.second(sums, users) for user in all_users)
     parts = [Decryptor(shares[name]).partial("s1", total) for name in ("ann", "cas")]
     found = opened(shares["ann"].key, "s1", total, parts)[0]
-    squares = np.square(sum(user.shares for user in all_users).astype(object))
+    squares = np.square(np.sum([user.shares for user in all_users], axis=0).astype(object))
     assert (found == own.sum(axis=0) + squares[0] + squares[1] - squares[2] - squares[3]).all()
 
 

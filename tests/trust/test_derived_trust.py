@@ -115,7 +115,7 @@ def test_the_ledger_says_what_was_computed_and_tells_computations_apart() -> Non
 def test_what_reads_no_computed_column_is_computed_in_one_step() -> None:
     data = private()
     for place in range(30):
-        data = data.derive(**{f"x{place}": f"stay + {place}"})
+        data = data.derive(bounds=None, **{f"x{place}": f"stay + {place}"})
     trust: Any = data._trust
     assert trust.steps == 1
     assert mean(data, "x29", epsilon=1e5).value == pytest.approx(VISITS.stay.mean() + 29, abs=0.1)
@@ -124,7 +124,7 @@ def test_what_reads_no_computed_column_is_computed_in_one_step() -> None:
 def test_too_many_steps_are_refused() -> None:
     data = private().derive(x0="stay + 1")
     for place in range(1, MOST_STEPS):
-        data = data.derive(**{f"x{place}": f"x{place - 1} + 1"})
+        data = data.derive(bounds=None, **{f"x{place}": f"x{place - 1} + 1"})
     assert mean(data, f"x{MOST_STEPS - 1}", epsilon=1e5).value == pytest.approx(VISITS.stay.mean() + MOST_STEPS, abs=1)
     with pytest.raises(ParameterError, match="more than 8 steps"):
         data.derive(more=f"x{MOST_STEPS - 1} + 1")

@@ -287,9 +287,6 @@ class ConditionAfter:
             table = f"(SELECT {', '.join(f'{one.sql} AS c{i}' for i, one in enumerate(level))} FROM {table}) AS t"
         return f"(SELECT {self.of.sql({name: i for i, name in enumerate(self.of.columns)})} FROM {table})"
 
-    def __str__(self) -> str:
-        return str(self.of)
-
 
 class TransformedView(DerivedView):
     """The records of a view after a transformation."""

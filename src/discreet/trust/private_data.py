@@ -32,6 +32,7 @@ from discreet.trust.holder import Holder
 from discreet.trust.permit import Description, releases
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.trust_model import Promise, TrustModel, check_ready
+from discreet.trust.wrapped_trust import WrappedTrust
 
 
 class PrivateData(Holder):
@@ -275,6 +276,8 @@ class PrivateData(Holder):
         return self._trust.reports
 
     def _full(self, purpose: str) -> str:
+        if not isinstance(self._trust, WrappedTrust):
+            return purpose
         derived = "; ".join(f"{name} = {_shown(one)}" for name, one in self.derived.items())
         among = "" if self.condition is None else f" where {self.condition}"
         return f"{purpose}{f' with {derived}' if derived else ''}{among}"

@@ -99,7 +99,8 @@ def test_what_is_audited_is_what_is_asked(by: tuple[str, ...], monkeypatch: pyte
     found = Selection(data, ASKED, Budget(1.0, 1e-5), by)
     found.released("all")
     assert [mechanism for _, mechanism in asked] == list(found.plan.mechanisms)
-    sums: list[Any] = [question.question if isinstance(question, OfListed) else question for question, _ in asked]
+    questions: list[Any] = [question for question, _ in asked]
+    sums: list[Any] = [getattr(question, "question", question) for question in questions]
     if found.unlisted is None:
         assert [one.recipe for one in sums] == [stage.question.recipe for stage in found.stages]
     else:

@@ -59,7 +59,7 @@ class AggregatorServer(BoundedServer):
         check_covered(host, context)
         self.by_path: dict[str, StoredAggregator] = {}
         self._stopped, self._lock = threading.Event(), threading.Lock()
-        super().__init__(host, port, _Handler, context)
+        super().__init__(host, port, _AggregatorHandler, context)
 
     def add(self, one: StoredAggregator) -> None:
         """Serve an aggregator of a task."""
@@ -88,7 +88,7 @@ def check_covered(host: str, context: ssl.SSLContext | None) -> None:
         raise ParameterError("aggregate", obstacle, "Give --certificate and --key, or listen at 127.0.0.1.")
 
 
-class _Handler(BoundedHandler):
+class _AggregatorHandler(BoundedHandler):
     """Answers one request after the other of a connection."""
 
     server: AggregatorServer
