@@ -17,10 +17,7 @@ from discreet.schema.expression import MOST, TINY, Span
 from discreet.schema.expression_text import DEEPEST, expression_of
 from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 
-PLAIN = {
-    name: "it names columns of the schema, which its owner wrote, and public numbers; nothing of a record"
-    for name in ("ColumnValue", "Arithmetic", "Applied", "Case")
-}
+PLAIN = dict.fromkeys(("ColumnValue", "Arithmetic", "Applied", "Case"), "it names columns of the schema, which its owner wrote, and public numbers; nothing of a record")
 SCHEMA = Schema(
     {
         "a": Number(-3, 100),

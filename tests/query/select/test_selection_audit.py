@@ -17,7 +17,6 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.query.select.selection import Selection
-from discreet.questions.filtered import OfListed
 from discreet.trust.private_data import PrivateData
 from tests.learners.audited_sum import seen
 from tests.query.select.test_selection import DESCRIBED, RICH, VISITS, aggregate
