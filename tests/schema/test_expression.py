@@ -17,7 +17,8 @@ from discreet.schema.expression import MOST, TINY, Span
 from discreet.schema.expression_text import DEEPEST, expression_of
 from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 
-PLAIN = dict.fromkeys(("ColumnValue", "Arithmetic", "Applied", "Case"), "it names columns of the schema, which its owner wrote, and public numbers; nothing of a record")
+PUBLIC = "it names columns of the schema, which its owner wrote, and public numbers; nothing of a record"
+PLAIN = dict.fromkeys(("ColumnValue", "Arithmetic", "Applied", "Case"), PUBLIC)
 SCHEMA = Schema(
     {
         "a": Number(-3, 100),
