@@ -29,7 +29,8 @@ MUTANTS = [
         ('{} if self.largest is None else {"largest": self.largest}', "{}"),
         ('**({"sizes": list(self.sizes)} if self.sizes else {})', ""),
         ("return sum(sorted(self.sizes)[: self.threshold])", "return sum(self.sizes)"),
-        tests="trust/schemes/test_sum_scheme.py trust/schemes/test_masks.py trust/test_policy.py",
+        tests="trust/test_federation.py trust/schemes/test_sum_scheme.py trust/schemes/test_masks.py "
+        "trust/test_policy.py",
     ),
     *of(
         "trust/policy",
@@ -65,7 +66,11 @@ MUTANTS = [
         ("(count := len(self.chosen[name] & left)) < self.terms.needed:", "(count := 0) < 0:"),
         ("if len(some) != terms.degree or name in some:", "if False:"),
         ("permutation(bits, len(others))[: terms.degree]", "range(terms.degree)"),
-        ("if 2 * choice.needed > degree and choice.needed > 1:", "if True:"),
+        (
+            "if 2 * choice.needed > degree and choice.needed > 1:",
+            "if True:",
+            "it saves time: where it does not hold and some may leave, the second way of failing is certain",
+        ),
         ("np.log(honest) + many[colluding : colluding + 1]", "many[colluding : colluding + 1]"),
         (
             "_tails(others, choice.degree, 2 * choice.needed - choice.degree)",
@@ -77,7 +82,11 @@ MUTANTS = [
         ("if graph.chosen.get(self.name) != self._chosen:", "if False:"),
         ("if set(boxes) != {name for name in graph.chosen if self.name in graph.chosen[name]}:", "if False:"),
         ("if self.terms.degree and one.chosen != written(self.terms, graph.chosen[name]):", "if False:"),
-        ('graph.check_left("shares", graph.chosen, [self.name])', "pass"),
+        (
+            'graph.check_left("shares", graph.chosen, [self.name])',
+            "pass",
+            "the round ends earlier: too few are refused again before anything is signed",
+        ),
         ('self._graph.check_left("masked", names, names)', "pass"),
         ("if graph.joined(self.name, peer):", "if peer in held:"),
         tests="crypto/masked_sum/test_mask_graph.py",

@@ -54,6 +54,11 @@ def test_terms_that_protect_nobody_are_refused(wrong: dict[str, object]) -> None
         dataclasses.replace(AGREED, **wrong)  # type: ignore[arg-type]
 
 
+def test_a_party_that_counts_farther_agreed_on_something_else() -> None:
+    """How much a party may have decides how numbers are sent, and where they are cut off."""
+    assert len({dataclasses.replace(AGREED, largest=largest).digest for largest in (None, 5, 6)}) == 3
+
+
 def test_nobody_has_two_seats() -> None:
     """Whoever held two keys' worth of shares under two names would count as two honest parties."""
     twin = PartyCertificate.of(Identity("twin", PEOPLE["a"].secret))

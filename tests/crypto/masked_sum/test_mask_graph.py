@@ -237,3 +237,10 @@ def test_the_chances_are_below_two_to_the_minus_40_by_another_computation(
 
 def test_where_too_many_may_leave_or_collude_all_mask_with_all() -> None:
     assert choice_of(100, 67, 33) is None
+
+
+def test_any_of_the_honest_may_have_chosen_too_many_of_the_corrupt() -> None:
+    """One of them alone has a chance of the hypergeometric law; the bound is over all of them."""
+    honest, corrupt, choice = 100, 100, Choice(30, 20)
+    alone = stats.hypergeom.logsf(choice.needed - 1, honest + corrupt - 1, corrupt, choice.degree)
+    assert log_failure(200, 200, corrupt, choice) >= math.log(honest) + alone - 1e-9
