@@ -88,14 +88,7 @@ class Encrypted:
             raise ParameterError("federation", f"its key cannot be read: {why.obstacle}", why.remedy) from why
 
     def check(self, quorum: Quorum) -> None:
-        most = 2 * quorum.threshold - quorum.parties - 1
-        if not 0 <= quorum.colluding <= most:
-            raise ParameterError(
-                "federation",
-                f"{quorum.colluding} of {quorum.parties} parties may collude, with a threshold of {quorum.threshold}",
-                f"At most {most} may; raise the threshold.",
-                colluding=quorum.colluding,
-            )
+        quorum.check_majority()
 
     def honest(self, quorum: Quorum) -> int:
         return quorum.threshold - quorum.colluding

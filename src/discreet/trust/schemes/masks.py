@@ -12,7 +12,6 @@ import numpy as np
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
-from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.mechanism import Share
@@ -52,14 +51,7 @@ class Masks(Keyless):
     )
 
     def check(self, quorum: Quorum) -> None:
-        most = 2 * quorum.threshold - quorum.parties - 1
-        if not 0 <= quorum.colluding <= most:
-            raise ParameterError(
-                "federation",
-                f"{quorum.colluding} of {quorum.parties} parties may collude, with a threshold of {quorum.threshold}",
-                f"At most {most} may; raise the threshold.",
-                colluding=quorum.colluding,
-            )
+        quorum.check_majority()
 
     def honest(self, quorum: Quorum) -> int:
         return quorum.threshold - quorum.colluding

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.mechanism import Share
@@ -49,10 +49,7 @@ class Odo(Keyless):
 
     def check(self, quorum: Quorum) -> None:
         check_faults(quorum.parties, quorum.threshold)
-        most = quorum.parties - quorum.threshold
-        if not 0 <= quorum.colluding <= most:
-            obstacle = f"{quorum.colluding} of {quorum.parties} parties may collude, and {most} may lie or leave"
-            raise ParameterError("federation", obstacle, f"At most {most} may.", colluding=quorum.colluding)
+        quorum.check_leaving()
 
     def honest(self, quorum: Quorum) -> int:
         return quorum.threshold - quorum.colluding

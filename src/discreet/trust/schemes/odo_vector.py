@@ -125,10 +125,7 @@ class OdoVector(Keyless):
 
     def check(self, quorum: Quorum) -> None:
         check_faults(quorum.parties, quorum.threshold)
-        most = quorum.parties - quorum.threshold
-        if not 0 <= quorum.colluding <= most:
-            obstacle = f"{quorum.colluding} of {quorum.parties} parties may collude, and {most} may lie or leave"
-            raise ParameterError("federation", obstacle, f"At most {most} may.", colluding=quorum.colluding)
+        quorum.check_leaving()
 
     def honest(self, quorum: Quorum) -> int:
         """Noise is counted of those alone who neither lie nor are cut off: a liar's is no noise."""

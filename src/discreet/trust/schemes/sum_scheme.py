@@ -37,6 +37,21 @@ class Quorum:
     threshold: int
     colluding: int = 0
 
+    def check_majority(self) -> None:
+        """Refuse more who collude than leave two lists of survivors an honest party in common."""
+        most = 2 * self.threshold - self.parties - 1
+        self._check(most, f", with a threshold of {self.threshold}", f"At most {most} may; raise the threshold.")
+
+    def check_leaving(self) -> None:
+        """Refuse more who collude than may lie or leave."""
+        most = self.parties - self.threshold
+        self._check(most, f", and {most} may lie or leave", f"At most {most} may.")
+
+    def _check(self, most: int, why: str, remedy: str) -> None:
+        if not 0 <= self.colluding <= most:
+            obstacle = f"{self.colluding} of {self.parties} parties may collude{why}"
+            raise ParameterError("federation", obstacle, remedy, colluding=self.colluding)
+
 
 @dataclass(frozen=True)
 class Setup:
