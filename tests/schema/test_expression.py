@@ -145,6 +145,8 @@ def test_many_columns_are_added_up() -> None:
 
 
 def test_spans_hold_what_rounding_makes_of_their_ends() -> None:
+    across = Span(-1.0, 2.0) * Span(-3.0, 1.0)
+    assert (across.lower, across.upper) == (-6.0, 3.0)
     third = Span(1 / 3, 1 / 3)
     assert (third * Span(3.0, 3.0)).has(1 / 3 * 3.0)
     assert (Span(-1.0, 2.0) / Span(0.0, 4.0)).upper == pytest.approx(2 / TINY)
