@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.microdata.synthetic.dealt_records import MOST_ALIKE, alike, dealt_out
+from discreet.microdata.synthetic.dealt_records import MOST_ALIKE, alike, ascending_order, dealt_out
 
 
 def test_dealing_rounds_every_share_up_or_down() -> None:
@@ -37,8 +37,16 @@ def test_a_table_that_is_not_counted_is_as_the_model_says() -> None:
 
 def test_codes_end_before_they_would_be_too_large() -> None:
     records = np.full((3, 70), 1)
-    records[1, :61] = 0
+    records[1, :31] = 0
     codes = alike(records, [2] * 70, range(70))
     assert codes.min() >= 0
     assert codes.max() < MOST_ALIKE
-    assert codes.tolist() == [2**62 - 1, 1, 2**62 - 1]
+    assert codes.tolist() == [2**32 - 1, 1, 2**32 - 1]
+
+
+def test_codes_are_put_in_order_as_a_stable_sort_does() -> None:
+    rng = np.random.default_rng(3)
+    for most in (1, 5, 2**16, 2**20, 2**40):
+        codes = rng.integers(0, most, 1000)
+        assert ascending_order(codes).tolist() == np.argsort(codes, kind="stable").tolist()
+    assert ascending_order(np.zeros(0, np.int64)).tolist() == []

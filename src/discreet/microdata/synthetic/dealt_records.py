@@ -11,7 +11,8 @@ from discreet.core.grid import Array, Steps
 
 LEAST = 1e-9  # of a share, so that no conditional share is undefined
 GOLDEN = (math.sqrt(5) - 1) / 2  # whose multiples, up to whole numbers, lie as evenly as those of any number
-MOST_ALIKE = 2**62  # codes of columns that records are compared by
+MOST_ALIKE = 2**32  # codes of columns that records are compared by: many more than there are records
+DIGIT = 2**16  # whole numbers below it are sorted in linear time
 
 
 def dealt_out(table: Array, groups: Steps, generator: np.random.Generator, codes: Steps | None = None) -> Steps:
@@ -35,18 +36,35 @@ def dealt_out(table: Array, groups: Steps, generator: np.random.Generator, codes
     shares = np.cumsum(table + LEAST * table.sum() / table.size + 1e-300, axis=1)
     shares /= shares[:, -1:]
     mixed = generator.permutation(len(groups))
-    mixed = mixed[np.argsort((groups if codes is None else codes)[mixed], kind="stable")]
+    mixed = mixed[ascending_order((groups if codes is None else codes)[mixed])]
     own = groups[mixed]
     sizes = np.bincount(own, minlength=len(table))
     within = np.arange(len(groups)) - (np.cumsum(sizes) - sizes)[own]
+    even = np.mod(within * GOLDEN + generator.random(len(table))[own], 1.0) * DIGIT
     ranks = np.empty_like(within)
-    ranks[np.argsort(own + np.mod(within * GOLDEN + generator.random(len(table))[own], 1.0))] = within
+    ranks[ascending_order(own * DIGIT + even.astype(np.int64))] = within
     marks = np.minimum((ranks + generator.random(len(table))[own]) / sizes[own], 1 - 1e-12)
     ends = (shares + np.arange(len(table))[:, None]).ravel()
     cells = np.searchsorted(ends, own + marks, "right") - own * table.shape[1]
     found = np.empty(len(groups), np.int64)
     found[mixed] = np.clip(cells, 0, table.shape[1] - 1)
     return found
+
+
+def ascending_order(codes: Steps) -> Steps:
+    """The places of nonnegative whole numbers in ascending order, equal ones as they stand: digit after digit.
+
+    Examples
+    --------
+    >>> ascending_order(np.array([2**40, 7, 2**20, 7]))
+    array([1, 3, 2, 0])
+    """
+    order, most = np.arange(len(codes)), int(codes.max(initial=0))
+    while most:
+        digits = (codes % DIGIT).astype(np.uint16)[order]
+        order = order[np.argsort(digits, kind="stable")]
+        codes, most = codes // DIGIT, most // DIGIT
+    return order
 
 
 def alike(records: Steps, sizes: Sequence[int], columns: Iterable[int]) -> Steps:
