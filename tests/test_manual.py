@@ -17,8 +17,8 @@ import pytest
 
 import discreet
 from discreet.query.task_file import read_task
-from discreet.service.cli import aggregate_command
 from discreet.service.cli.command import main
+from discreet.service.cli.parties import aggregate_command
 from discreet.trust.aggregation.prio_reporter import PrioReporter
 from tests.conformance.walk import learners, trial
 from tests.crypto.paillier.small_keys import deal_small_keys

@@ -22,7 +22,7 @@ ELSEWHERE = {
     "query/sample/make_sample.py": "made-up records",
     "service/cli/out_file.py": "a release, where its user wants it",
     "service/local_parties.py": "a public list and a log, in a folder of its own",
-    "service/cli/rappor_command.py": "made-up values, and reports",
+    "service/cli/parties/rappor_command.py": "made-up values, and reports",
     "trust/isolation/job.py": "memory without a name",
     "trust/isolation/walls.py": "a setting of the kernel",
     "trust/network/link.py": "memory without a name, or a folder of its own, under a password",

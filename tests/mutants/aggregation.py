@@ -136,7 +136,7 @@ MUTANTS = [
         "trust/aggregation/prio_reporter",
         ("if price > self.most.epsilon:", "if False:"),
         ("source_of(records, asked)", "source_of(records, task.schema)"),
-        tests="trust/aggregation/test_prio_reporter.py service/cli/test_aggregate_command.py",
+        tests="trust/aggregation/test_prio_reporter.py service/cli/parties/test_aggregate_command.py",
     ),
     *of(
         "query/task_file",
@@ -147,7 +147,7 @@ MUTANTS = [
     ),
     *of("schema/plain_column", ("float(lower), float(upper)", "lower, upper"), tests="query/test_task_file.py"),
     *of(
-        "service/cli/aggregate_command",
+        "service/cli/parties/aggregate_command",
         ("if (asked.recipe, asked.event) != (task.recipe, task.event):", "if False:"),
         ("if np.isnan(value) and record[name]", "if False"),
         ("for path in (arguments.task, secret, asked) if", "for path in () if"),

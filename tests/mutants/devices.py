@@ -115,7 +115,7 @@ MUTANTS = [
         tests="service/collector/test_collector.py",
     ),
     *of(
-        "service/cli/rappor_command",
+        "service/cli/parties/rappor_command",
         ('return read_own(path, f"secret {path}", MASTER, LONGEST)', "return path.read_bytes()"),
         ("secrets, budget=arguments.budget)", "secrets, budget=1e9)"),
     ),

@@ -166,10 +166,10 @@ MUTANTS = [
         ("or set(own.held.holders) != set(names)", ""),
         ("or own.held.threshold != threshold", ""),
         ("return share.masked(own, bits)", "return own.steps"),
-        tests="trust/schemes/test_encrypted.py service/cli/test_dealing.py",
+        tests="trust/schemes/test_encrypted.py service/cli/parties/test_dealing.py",
     ),
     *of(
-        "service/cli/dealing",
+        "service/cli/parties/dealing",
         ("    if not (folder and dealer):", "    if not folder:"),
         ("        if path.exists():", "        if False:"),
         ("            path.unlink()", "            pass"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tests.mutants.mutant import of
 
-SYNTHESIZE = "service/cli/test_synthesize_command.py"
-ANONYMIZE = "service/cli/test_anonymize_command.py"
+SYNTHESIZE = "service/cli/tables/test_synthesize_command.py"
+ANONYMIZE = "service/cli/tables/test_anonymize_command.py"
 
 MUTANTS = [
     *of(
-        "service/cli/synthesize_command",
+        "service/cli/tables/synthesize_command",
         ("if arguments.report is not None and not given:", "if False:"),
         ("if arguments.waiver is not None and arguments.report is None:", "if False:"),
         ("delta = DELTA if data.ledger.budget.delta > 0 else 0.0", "delta = DELTA"),
@@ -25,7 +25,7 @@ MUTANTS = [
         ('            data.check_curated(f"{ASKED} --report")', "            pass"),
     ),
     *of(
-        "service/cli/table_file",
+        "service/cli/tables/table_file",
         ("if self._ending not in ENDINGS:", "if False:"),
         ("if not data.is_file() and place.parent in {file.resolve().parent for file in there}:", "if False:"),
         ("(*there, arguments.schema, arguments.ledger)", "()"),
@@ -34,7 +34,7 @@ MUTANTS = [
         tests=SYNTHESIZE,
     ),
     *of(
-        "service/cli/anonymize_command",
+        "service/cli/tables/anonymize_command",
         ("    _check_waiver(arguments)\n", ""),
         ("described.roles.to_dict() | own", "own"),
         ("described.roles.to_dict() | own", "own | described.roles.to_dict()"),
@@ -42,7 +42,7 @@ MUTANTS = [
         tests=ANONYMIZE,
     ),
     *of(
-        "service/cli/check_command",
+        "service/cli/tables/check_command",
         ("found |= {name: numbers_of(found[name]) for name in roles.sensitive}", "pass"),
         (
             "found |= {name: numbers_of(found[name]) for name in roles.sensitive}",

@@ -27,8 +27,8 @@ from discreet.releases.spread import Spread, spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-# From made-up data: `bayes` and `lengths` in benchmarks/tuning_bayes.py. QUIET, LOUD, CALM and COVERED were settled after
-# scores of the benchmark had been seen; on fresh sets, of which nothing was known, `afresh` there finds none better.
+# From made-up data: `bayes` and `lengths` in benchmarks/tuning_bayes.py. QUIET, LOUD, CALM and COVERED were settled
+# after scores of the benchmark had been seen; on fresh sets, of which nothing was known, `afresh` finds none better.
 SQUARE = 0.6  # weight of the squares; the scores hardly depend on it
 SHORTER = 0.1  # of d, the squared length that records are shrunk to where most are short; that of uniform ones is 1/3
 LONG = 1 / 3  # of d, above which a record is long

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.service.cli.later import later
-from discreet.service.cli.table_arguments import add_form
+from discreet.service.cli.tables.table_arguments import add_form
 
 DESCRIPTION = (
     "Runs every attack that applies to a model or a table before it is given away, and writes a page for its owner. The"

@@ -14,13 +14,13 @@ from typing import Any, NoReturn
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
 from discreet.core.held import unheld
-from discreet.service.cli.aggregate_arguments import add_aggregate
 from discreet.service.cli.attack_arguments import add_attack
 from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
-from discreet.service.cli.rappor_arguments import add_rappor
+from discreet.service.cli.parties.aggregate_arguments import add_aggregate
+from discreet.service.cli.parties.rappor_arguments import add_rappor
 from discreet.service.cli.saying import Unwritten
-from discreet.service.cli.table_arguments import add_anonymize, add_check, add_form, add_synthesize
+from discreet.service.cli.tables.table_arguments import add_anonymize, add_check, add_form, add_synthesize
 
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, REFUTED, INTERRUPTED = 0, 2, 3, 4, 5, 6, 7, 130
 CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
@@ -243,7 +243,7 @@ def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
     identity.add_argument("--card", required=True, metavar="NAME.card", help="what the others get")
     identity.add_argument("--passphrase", action="store_true", help="cover the key; asks, or takes DISCREET_PASSPHRASE")
     _add_json(identity)
-    identity.set_defaults(run=later("party_command", "identity"))
+    identity.set_defaults(run=later("parties.party_command", "identity"))
 
 
 def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -281,11 +281,11 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     create.add_argument("--out", required=True, metavar="FEDERATION")
     _add_json(create)
-    create.set_defaults(run=later("party_command", "create"))
+    create.set_defaults(run=later("parties.party_command", "create"))
     show = actions.add_parser("show", help="print the members, what they agreed on, and its digest")
     show.add_argument("federation", metavar="FEDERATION")
     _add_json(show)
-    show.set_defaults(run=later("party_command", "show"))
+    show.set_defaults(run=later("parties.party_command", "show"))
     transcript = actions.add_parser("transcript", help="what was said in a round of verified shares")
     steps = transcript.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
     verify = steps.add_parser("verify", help="check a transcript: what was asked, what came of it, and who lied")
@@ -295,7 +295,7 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     opening = "what a party shows of its own numbers, under odo-committed; for each"
     verify.add_argument("--opening", action="append", default=[], metavar="NAME=FILE", help=opening)
     _add_json(verify)
-    verify.set_defaults(run=later("transcript_command", "verify"))
+    verify.set_defaults(run=later("parties.transcript_command", "verify"))
 
 
 def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -321,7 +321,7 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("--most-daily", type=int, metavar="N", help="how many questions are answered on a day (UTC)")
     party.add_argument("--scheme", metavar="NAME", help="how sums are to be opened; refuses another federation")
     _add_json(party)
-    party.set_defaults(run=later("party_command", "party"))
+    party.set_defaults(run=later("parties.party_command", "party"))
 
 
 def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -330,7 +330,7 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
     collect.add_argument("--protocol", metavar="JSON", help="what is asked; for a new store")
     collect.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help="(default: 127.0.0.1:8080)")
     _add_json(collect)
-    collect.set_defaults(run=later("collect_command", "collect"))
+    collect.set_defaults(run=later("parties.collect_command", "collect"))
     estimate = commands.add_parser("estimate", help="estimate frequencies from what was collected")
     estimate.add_argument("stores", nargs="+", metavar="STORE", help="of one protocol; they are added up")
     estimate.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of each interval")
@@ -338,7 +338,7 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
     estimate.add_argument("--candidates", metavar="FILE", help="for RAPPOR: the strings to look for, one in each line")
     estimate.add_argument("--tally", metavar="FILE", help="save the sums, too")
     _add_json(estimate)
-    estimate.set_defaults(run=later("collect_command", "estimate"))
+    estimate.set_defaults(run=later("parties.collect_command", "estimate"))
 
 
 def _code(refusal: DiscreetError) -> int:

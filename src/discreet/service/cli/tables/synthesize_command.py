@@ -15,7 +15,7 @@ from discreet.query.schema_file import read_schema
 from discreet.service.cli.account import check_account, paid_key
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.private_file import private_file, unquoted
-from discreet.service.cli.table_file import TableFile
+from discreet.service.cli.tables.table_file import TableFile
 from discreet.trust.private_data import PrivateData
 
 ASKED = "discreet synthesize"

@@ -15,7 +15,7 @@ from discreet.query.toml_file import read_toml
 from discreet.schema.roles import Roles
 from discreet.service.cli.account import paid_key
 from discreet.service.cli.private_file import private_file, unquoted
-from discreet.service.cli.table_file import TableFile
+from discreet.service.cli.tables.table_file import TableFile
 
 ASKED = "discreet anonymize"
 OPTIONS = ("l", "diversity", "c", "t", "method", "suppression", "ordered", "waiver")

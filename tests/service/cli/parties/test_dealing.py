@@ -13,8 +13,8 @@ from discreet.crypto.identity import Identity
 from discreet.crypto.paillier.threshold_key import KeyShare
 from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import read_federation
-from discreet.service.cli import dealing
 from discreet.service.cli.command import main
+from discreet.service.cli.parties import dealing
 from discreet.service.key_file import read_secret_key, write_secret_key
 from discreet.trust.schemes.encrypted import Encrypted
 from discreet.trust.schemes.sum_scheme import scheme_named

@@ -11,7 +11,7 @@ import pytest
 from discreet.local.rappor.permanent_memo import SecretMemo
 from discreet.local.rappor.rappor_client import RapporClient, client_secret
 from discreet.service.cli.command import main
-from discreet.service.cli.rappor_command import read_params
+from discreet.service.cli.parties.rappor_command import read_params
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def add_synthesize(commands: Commands) -> None:
     report = "write a page, too, of how much the table resembles the data: NOT PRIVATE; takes --waiver"
     command.add_argument("--report", metavar="utility.html", help=report)
     command.add_argument("--waiver", metavar="WHY", help="the owner's reason for --report, which goes on record")
-    command.set_defaults(run=later("synthesize_command", "synthesize"))
+    command.set_defaults(run=later("tables.synthesize_command", "synthesize"))
 
 
 def add_anonymize(commands: Commands) -> None:
@@ -57,7 +57,7 @@ def add_anonymize(commands: Commands) -> None:
     _add_ordered(command)
     command.add_argument("--waiver", metavar="WHY", help="the owner's reason, which goes on record")
     command.add_argument("--ledger", required=True, metavar="LEDGER", help="the account that records the waiver")
-    command.set_defaults(run=later("anonymize_command", "anonymize"))
+    command.set_defaults(run=later("tables.anonymize_command", "anonymize"))
 
 
 def add_check(commands: Commands) -> None:
@@ -70,7 +70,7 @@ def add_check(commands: Commands) -> None:
     _add_ordered(command)
     command.add_argument("--html", metavar="FILE", help="write a web page, too")
     command.add_argument("--json", action="store_true", help="print JSON instead of text")
-    command.set_defaults(run=later("check_command", "check"))
+    command.set_defaults(run=later("tables.check_command", "check"))
 
 
 def _add_table(command: Any) -> None:

@@ -18,8 +18,8 @@ from discreet.core.errors import UNTOUCHED
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.task_file import read_task
 from discreet.service.aggregator.running import listening
-from discreet.service.cli import aggregate_command
 from discreet.service.cli.command import main
+from discreet.service.cli.parties import aggregate_command
 from discreet.trust.aggregation import aggregator_line
 
 Out = pytest.CaptureFixture[str]

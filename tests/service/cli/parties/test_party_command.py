@@ -25,8 +25,8 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
 from discreet.questions.columns.total import count_of
 from discreet.questions.tables.contingency import contingency_of
-from discreet.service.cli import party_command
 from discreet.service.cli.command import main
+from discreet.service.cli.parties import party_command
 from discreet.service.key_file import read_identity
 from discreet.trust.secure_sum import OtherSurvivors, SecureSum
 

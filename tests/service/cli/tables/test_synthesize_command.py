@@ -15,7 +15,7 @@ import pytest
 import discreet.microdata.published_table as published_table
 import discreet.service.cli.out_file as out_file
 from discreet.service.cli.command import NOT_PERMITTED, OVER_BUDGET, UNWRITTEN, main
-from tests.service.cli.table_folder import HOSTILE, SCHEMA, charges, made_folder, refused
+from tests.service.cli.tables.table_folder import HOSTILE, SCHEMA, charges, made_folder, refused
 from tests.service.cli.test_ask_command import FullDisk
 
 ASKED = ("synthesize", "people.csv", "--schema", "s.toml", "--epsilon", "4")

@@ -13,7 +13,7 @@ import pytest
 
 import discreet.microdata.published_table as published_table
 from discreet.service.cli.command import NOT_PERMITTED, UNWRITTEN, main
-from tests.service.cli.table_folder import HOSTILE, SCHEMA, charges, made_folder, refused
+from tests.service.cli.tables.table_folder import HOSTILE, SCHEMA, charges, made_folder, refused
 
 ASKED = ("anonymize", "people.csv", "--schema", "s.toml", "--ledger", "l.ledger", "--out", "t.csv")
 PAID = (*ASKED, "--waiver", "they are made up")

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.microdata.anonymity.check_anonymity import check_anonymity
 from discreet.service.cli.command import main
-from tests.service.cli.table_folder import HOSTILE
+from tests.service.cli.tables.table_folder import HOSTILE
 
 ROLES = 'age = "quasi-identifier"\nzip = "quasi-identifier"\npay = "sensitive"\n'
 TABLE = "age,zip,pay,other\n31,01234,10,a\n31,1234,9,b\n31,1234,,c\n40,,11,d\n40,,2,e\n"

@@ -20,7 +20,7 @@ def add_aggregate(commands: Commands, parser: type[argparse.ArgumentParser]) -> 
     aggregate.add_argument("--folder", metavar="FOLDER", help="of the pair's files (default: one that goes with it)")
     _add_question(aggregate, required=False)
     aggregate.add_argument("--json", action="store_true", help="print JSON instead of text")
-    aggregate.set_defaults(run=later("aggregate_command", "pair"))
+    aggregate.set_defaults(run=later("parties.aggregate_command", "pair"))
     actions = aggregate.add_subparsers(metavar="ACTION", parser_class=parser)
     create = _action(actions, "create", "write a task for devices, and the secrets that go with it")
     _add_question(create, required=True)
@@ -59,5 +59,5 @@ def _action(actions: Commands, name: str, what: str, several: bool = False) -> a
     how: dict[str, Any] = {"nargs": "+"} if several else {}
     action.add_argument("task", metavar="TASK", help="the task's file", **how)
     action.add_argument("--json", action="store_true", help="print JSON instead of text")
-    action.set_defaults(run=later("aggregate_command", "run" if several else name))
+    action.set_defaults(run=later("parties.aggregate_command", "run" if several else name))
     return action

@@ -22,8 +22,8 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.system_bits import system_bits
 from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema
-from discreet.service.cli.dealing import share_paths, told, write_shares
 from discreet.service.cli.out_file import OutFile
+from discreet.service.cli.parties.dealing import share_paths, told, write_shares
 from discreet.service.cli.saying import say
 from discreet.service.key_file import new_passphrase, read_identity, read_secret_key, write_identity
 from discreet.trust.federation import Federation

@@ -1,0 +1,1 @@
+"""Commands of parties, devices and aggregators."""
