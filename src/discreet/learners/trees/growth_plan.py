@@ -41,7 +41,8 @@ from discreet.trust.permit import Permit
 MIDDLE = 0.15  # of the width of a feature, in the middle, where random cuts are: `lots` in benchmarks/tuning_trees.py
 CANDIDATES = 256  # random trees, where as many with all their labels can be compared
 ENOUGH = 16  # of them, below which shallower trees are better
-# VARIED was raised after scores of the benchmark, and of the sets of `tests/learners/twins.py`, had been seen.
+# VARIED was raised after scores of the benchmark, and of the sets of `tests/learners/twins.py`, had been seen; `afresh`
+# there finds none better on fresh sets.
 VARIED = 2.0  # variance of shares around those of the node above, at least, times the number of leaves: `deep` there
 LEAST = 1e-3  # share of a class in a leaf
 
