@@ -62,3 +62,13 @@ def test_rows_and_repeats_that_cannot_be_are_refused() -> None:
     for repeats in (0, 2.5, True):
         with pytest.raises(ParameterError, match="repeats"):
             Differencing(BITS, repeats=repeats)  # type: ignore[arg-type]
+
+
+def test_answers_that_do_not_come_leave_the_others_to_be_averaged() -> None:
+    turns = iter(range(10**6))
+
+    def target(queries: Any) -> Any:
+        return np.where([next(turns) % 3 == 0 for _ in queries], np.nan, queries @ BITS)
+
+    result = Differencing(BITS, repeats=6, rows=np.arange(40)).run(target)
+    assert (result.success, result.details["queries refused"]) == (1.0, 82)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.errors import DiscreetError
-from discreet.learners.anova import anova_model
+from discreet.learners.anova import anova_fit, anova_model
 from discreet.learners.anova.anova_regressor import AnovaRegressor
 from discreet.learners.trees.additive_regressor import AdditiveRegressor
 from discreet.schema.schema import Number, Schema
@@ -167,3 +167,33 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     for fields in ({"loss": "absolute"}, {"quantile": 1.0}, {"max_iter": 0}, {"epsilon": 0.0}):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             AnovaRegressor(**{**FIELDS, **fields}).fit(X, y)
+
+
+def test_counts_of_the_target_are_averaged_by_their_information() -> None:
+    class Said:
+        stddev = 2.0
+
+    with patch.object(anova_fit, "spread", return_value=Said):
+        counts = anova_fit.TargetCounts(Mock(), Mock(size=2))
+        for noise, said in ((2.0, [8.0, 0.0]), (1.0, [4.0, 5.0])):
+            Said.stddev = noise
+            counts.ask(Mock(ask=Mock(return_value=np.array(said))), Mock())
+    assert counts.counts.tolist() == pytest.approx([4.8, 4.0])
+    assert counts.stddev == pytest.approx(0.8**0.5)
+
+
+def test_once_a_function_was_found_no_round_starts_afresh() -> None:
+    X, y = people(500)
+    model = AnovaRegressor(**FIELDS, max_iter=3)
+    with patch.object(AnovaRegressor, "_seen", side_effect=[100.0, 0.0, 0.0]):
+        assert model.fit(X, y).n_iter_ == 3
+
+
+def test_the_less_is_known_of_the_target_the_more_records_may_be_anywhere() -> None:
+    X, y = people(2000)
+    found = []
+    for epsilon in (0.5, 5.0):
+        with patch.object(AnovaRegressor, "_center", autospec=True, return_value=1000.0) as center:
+            AnovaRegressor(**{**FIELDS, "epsilon": epsilon}, max_iter=1).fit(X, y)
+        found.append(center.call_args_list[0].args[2])
+    assert found[0] > 20 * found[1] > 0
