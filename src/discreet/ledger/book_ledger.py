@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from discreet.accounting.accountant import price
-from discreet.core.errors import LedgerError
-from discreet.core.events import Event, written
+from discreet.accounting.accountant import Price, price
+from discreet.core.errors import DiscreetError, LedgerError, NotPermitted, ParameterError
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, written
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Unit
 from discreet.display.notebook import carded
@@ -33,12 +34,12 @@ class BookLedger(LedgerView):
         self.analyst = analyst
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
-        standings = concerned(self.accounts, analyst or self.analyst, "preview")
+        standings = self._concerned(analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return all(standing.affords(event) for standing in standings.values())
 
     def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
-        standings = concerned(self.accounts, analyst or self.analyst, "preview")
+        standings = self._concerned(analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return min(often(standing, event, most) for standing in standings.values())
 
@@ -53,48 +54,26 @@ class BookLedger(LedgerView):
         waiver: str | None = None,
         secret: bool = True,
     ) -> Reservation | Committed:
-        """Charge the event durably, or give back what its key already paid for; see `core.ledger.Ledger`."""
+        """Charge the event durably, or give back what its key already paid for; see `core.ledger.Ledger`.
+
+        What was committed is read beside whoever writes. Everything else waits for its turn, with others.
+        """
         analyst = analyst or self.analyst
         key = fresh_key() if key is None else key
+        _check_key(key, purpose)
         digest = request_digest(event, request, analyst)
-        before = concerned(self.accounts, analyst, purpose)
+        before = self._seen(analyst, purpose)
         check_relation(event, self.neighbors, purpose)
+        if known := self._book.settled(key):
+            return committed(paid(known.reserved, known.done, digest), known.result, replayed=True)
         promised = not waived(event, waiver, purpose)
-        expected: dict[Account, AccountState] = {}
-        if promised:  # the work is done, or at least remembered, before the lock is taken
-            price(event, before[None].budget)
-            for account, standing in before.items():
-                expected[account] = standing.after(event)
-        with self._book.writing() as page:
-            standings = concerned(page.chain.accounts, analyst, purpose)
-            if reserved := page.found("reserve", key):
-                if again := self._again(page, reserved, digest, standings, purpose):
-                    return again
-                done = paid(reserved, page.found("commit", key), digest)
-                return committed(done, page.result(done), replayed=True)
-            cost = price(event, standings[None].budget) if promised else None
-            _check_open(page, standings, purpose)
-            after: dict[Account, AccountState] = {}
-            for account, standing in standings.items():
-                if cost:
-                    unmoved = standing is before.get(account)
-                    after[account] = expected[account] if unmoved else standing.after(event)
-                    if no := refusal(standing, after[account], purpose, event, cost, account):
-                        raise no
-            page.anchor_durable = False
-            link = page.add(
-                "reserve",
-                key,
-                event=json.loads(written(event)),
-                purpose=purpose,
-                analyst=analyst,
-                waiver=waiver,
-                request=digest,
-                price=cost and dataclasses.asdict(cost),
-                charges=page.chain.charges(after),
-                **({} if secret else {"secret": False}),
-            )
-            return Reservation(key, link.number, link.hash)
+        if promised:
+            remember(event, before)
+        charge = Charge(event, purpose, digest, key, analyst, waiver, secret, promised)
+        found = self._book.decided(charge.decided, lasting=False)
+        if isinstance(found, Shortage):
+            raise found.refusal(purpose, event)
+        return found
 
     def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
         """Record the result durably, with what its receipt states; only what this returns may be handed out.
@@ -102,18 +81,21 @@ class BookLedger(LedgerView):
         Committing the same bytes twice is one commit; other bytes for the same charge are refused. The commit has the
         day of its reservation: how long the work took may depend on secrets, as the number of trials of a search.
         """
-        with self._book.writing() as page:
+        digest = result_digest(result)
+        said = {} if stated is None else {"stated": dict(stated)}
+
+        def decided(page: Page) -> Committed:
             reserved = _reserved(f"commit {reservation.key}", page, reservation)
             if done := page.found("commit", reservation.key):
                 check_same(done, result)
                 return committed(done, result, replayed=True)
             _check_turn(f"commit {reservation.key}", page, reservation)
-            digest = result_digest(result)
-            said = {} if stated is None else {"stated": dict(stated)}
             at = reserved.fields["at"]
             link = page.add("commit", reservation.key, at=at, reservation=reservation.number, result=digest, **said)
             page.store(link, result)
             return Committed(link.key, link.number, link.hash, day(at), result, False, said.get("stated"))
+
+        return self._book.decided(decided)
 
     def keep(self, data: bytes) -> None:
         """Keep what is too large for a result, durably; the result names it by its digest. See `core.ledger.Ledger`."""
@@ -126,23 +108,24 @@ class BookLedger(LedgerView):
     def fail(self, reservation: Reservation, asked: str) -> None:
         """Record that the records could not be read and nothing was released; see `core.ledger.Ledger`."""
         name = f"fail {reservation.key}"
-        with self._book.writing() as page:
+
+        def decided(page: Page) -> None:
             _reserved(name, page, reservation)
             _check_turn(name, page, reservation)
             page.add("fail", page.chain.head, of=reservation.key, turn=reservation.turn, asked=asked)
 
-    @staticmethod
-    def _again(
-        page: Page, reserved: ChainEntry, digest: str, accounts: Iterable[Account], purpose: str
-    ) -> Reservation | None:
-        """A charge that waits since a failure, taken up by the request that it was made for; None if it does not."""
-        key, asked = reserved.key, page.chain.waiting.get(reserved.key)
-        if asked is None or reserved.fields["request"] != digest:
-            return None
-        _check_open(page, accounts, purpose)
-        turn = page.chain.turns[key] + 1
-        page.add("resume", page.chain.head, of=key)
-        return Reservation(key, reserved.number, reserved.hash, turn, asked)
+        self._book.decided(decided)
+
+    def _concerned(self, analyst: str | None, purpose: str) -> Mapping[Account, AccountState]:
+        """The accounts that a charge would be made to, as they stand now."""
+        return concerned(self.accounts, analyst or self.analyst, purpose)
+
+    def _seen(self, analyst: str | None, purpose: str) -> Mapping[Account, AccountState]:
+        """The same as this process saw them last; whoever is not among them may have come since."""
+        try:
+            return concerned(self._book.chain.accounts, analyst, purpose)
+        except NotPermitted:
+            return self._concerned(analyst, purpose)
 
     def __str__(self) -> str:
         return text(self)
@@ -151,9 +134,102 @@ class BookLedger(LedgerView):
         return carded(html(self))
 
 
+@dataclass(frozen=True)
+class Shortage:
+    """An account that does not pay: how it stands, and how it would stand after the charge."""
+
+    standing: AccountState
+    after: AccountState
+    cost: Price
+    account: Account
+
+    def refusal(self, purpose: str, event: Event) -> DiscreetError:
+        """What to raise; finding what would fit takes a while, so that it is not said while others wait."""
+        found = refusal(self.standing, self.after, purpose, event, self.cost, self.account)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What is asked of an account, with everything that does not depend on how the account stands."""
+
+    event: Event
+    purpose: str
+    digest: str
+    key: str
+    analyst: str | None
+    waiver: str | None
+    secret: bool
+    promised: bool
+
+    def decided(self, page: Page) -> Reservation | Committed | Shortage:
+        """Record the charge, or find what its key paid for, or who cannot pay."""
+        standings = concerned(page.chain.accounts, self.analyst, self.purpose)
+        if reserved := page.found("reserve", self.key):
+            if again := self._again(page, reserved, standings):
+                return again
+            done = paid(reserved, page.found("commit", self.key), self.digest)
+            return committed(done, page.result(done), replayed=True)
+        _check_open(page, standings, self.purpose)
+        cost = price(self.event, standings[None].budget) if self.promised else None
+        after: dict[Account, AccountState] = {}
+        if cost:
+            for account, standing in standings.items():
+                after[account] = standing.after(self.event)
+                if not after[account].holds:
+                    return Shortage(standing, after[account], cost, account)
+        link = page.add("reserve", self.key, **self._fields(cost), charges=page.chain.charges(after))
+        return Reservation(self.key, link.number, link.hash)
+
+    def _fields(self, cost: Price | None) -> dict[str, Any]:
+        return {
+            "event": plain(self.event),
+            "purpose": self.purpose,
+            "analyst": self.analyst,
+            "waiver": self.waiver,
+            "request": self.digest,
+            "price": cost and {"epsilon": cost.epsilon, "delta": cost.delta},
+            **({} if self.secret else {"secret": False}),
+        }
+
+    def _again(self, page: Page, reserved: ChainEntry, accounts: Iterable[Account]) -> Reservation | None:
+        """A charge that waits since a failure, taken up by the request that it was made for; None if it does not."""
+        asked = page.chain.waiting.get(self.key)
+        if asked is None or reserved.fields["request"] != self.digest:
+            return None
+        _check_open(page, accounts, self.purpose)
+        turn = page.chain.turns[self.key] + 1
+        page.add("resume", page.chain.head, of=self.key)
+        return Reservation(self.key, reserved.number, reserved.hash, turn, asked)
+
+
+QUICK = (PureLoss, LaplaceLoss, GaussianLoss)
+
+
+def remember(event: Event, standings: Mapping[Account, AccountState]) -> None:
+    """Do what takes long of a charge before others have to wait for it: what was computed once is remembered."""
+    price(event, standings[None].budget)
+    for standing in standings.values():
+        if standing.union is None or not isinstance(event, QUICK):
+            standing.after(event)
+
+
+@lru_cache(maxsize=1024)
+def plain(event: Event) -> Any:
+    """An event as an entry holds it."""
+    return json.loads(written(event))
+
+
 def fresh_key() -> str:
     """The key of a request that has none: nobody can guess it, and no two are alike."""
     return secrets.token_hex(16)
+
+
+def _check_key(key: str, purpose: str) -> None:
+    """Refuse what no store could find again."""
+    if not isinstance(key, str) or "\0" in key or (not key.isascii() and key != key.encode(errors="replace").decode()):
+        raise ParameterError(purpose, f"its key is {key!r:.80}", "Give a text that can be written in UTF-8.")
 
 
 def concerned(

@@ -27,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -70,16 +70,35 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def today() -> str:
+    """The day in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
 def sealed(before: str, number: int, kind: str, key: str, **fields: Any) -> ChainEntry:
     """The entry with these fields, made today unless they name a day, after the one whose hash is `before`."""
-    today = {"at": datetime.now(UTC).date().isoformat()}
-    body = canonical({"number": number, "kind": kind, "key": key} | today | fields)
+    body = canonical(
+        {"number": number, "kind": kind, "key": key} | ({} if "at" in fields else {"at": today()}) | fields
+    )
     return ChainEntry(number, kind, key, body, seal(before, body))
 
 
 def seal(before: str, body: str) -> str:
     """The hash of a body after another entry's hash."""
     return hashlib.sha256(f"{before}\n{body}".encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class ChainMark:
+    """Where a chain stood before a transaction."""
+
+    number: int
+    head: str
+    day: str
+    accounts: Mapping[Account, AccountState]
+    dangling: Mapping[str, int]
+    waiting: Mapping[str, str]
+    turns: Counter[str]
 
 
 @unheld("part")
@@ -97,6 +116,23 @@ class Chain:
         self.dangling: dict[str, int] = {}
         self.waiting: dict[str, str] = {}
         self.turns: Counter[str] = Counter()
+        self.day = ""
+
+    def mark(self) -> ChainMark:
+        """Where it stands, to go back to."""
+        state = dict(self.accounts), dict(self.dangling), dict(self.waiting), self.turns.copy()
+        return ChainMark(self.number, self.head, self.day, *state)
+
+    def back_to(self, mark: ChainMark, followed: Iterable[ChainEntry]) -> None:
+        """Stand as before these entries, which were followed since the mark or perhaps were."""
+        self.number, self.head, self.day = mark.number, mark.head, mark.day
+        self.accounts, self.dangling = dict(mark.accounts), dict(mark.dangling)
+        self.waiting, self.turns = dict(mark.waiting), mark.turns.copy()
+        self.reserved.difference_update(link.key for link in followed if link.kind == "reserve")
+
+    def sealed(self, kind: str, key: str, **fields: Any) -> ChainEntry:
+        """The next entry: of today, or of the last day that there was, where the clock was moved back."""
+        return sealed(self.head, self.number + 1, kind, key, **{"at": max(today(), self.day)} | fields)
 
     def charges(self, after: Mapping[Account, AccountState]) -> list[dict[str, Any]]:
         """The charges after which accounts stand like this, as an entry holds them."""
@@ -123,10 +159,12 @@ class Chain:
                 raise ValueError("its columns do not match its body")
             if (link.kind == "open") != (link.number == 0):
                 raise ValueError("a ledger is opened by its first entry and no other")
+            latest = max(self.day, day(fields["at"]))
             self._add(link, fields)
         except (ValueError, KeyError, TypeError, AttributeError, DiscreetError) as why:
             raise _fault(link, f"it does not add up ({why})") from why
         self.number, self.head = link.number, link.hash
+        self.day = latest
 
     def _add(self, link: ChainEntry, fields: dict[str, Any]) -> None:
         match link.kind:

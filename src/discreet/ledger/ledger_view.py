@@ -15,7 +15,7 @@ from discreet.display.plain import plain
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.book import Book, Verified
 from discreet.ledger.chain import Account, ChainEntry
-from discreet.ledger.ledger_file import LedgerFile, links
+from discreet.ledger.ledger_file import LedgerFile
 from discreet.ledger.memory_book import MemoryBook
 
 COLUMNS = ("entry", "day", "analyst", "purpose", "event", "cost", "state")
@@ -72,28 +72,22 @@ class LedgerView:
         return self._book.entries()
 
 
-class FileView(LedgerView):
-    """The read-only side of a ledger in a file."""
+class StoredView(LedgerView):
+    """The read-only side of a ledger that outlives its process."""
 
     _book: Book
 
-    @property
-    def path(self) -> str:
-        """The ledger's file."""
-        return str(self._book.file.path)
-
     def chain(self) -> tuple[ChainEntry, ...]:
         """Every entry as it is stored, charges and administration, oldest first: what an auditor can check anew."""
-        with self._book.reading() as db:
-            return tuple(links(db, 0))
+        return self._book.links()
 
     def verify(self) -> Verified:
-        """Check the file, the chain, every balance and every stored result; `LedgerBroken` at the first fault."""
+        """Check the store, the chain, every balance and every stored result; `LedgerBroken` at the first fault."""
         return self._book.verify()
 
     def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
-        self._book.file.close()
+        """Let go of the store; the next use opens it again."""
+        self._book.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -114,13 +108,13 @@ def unknown(asked: str, analyst: str | None) -> NotPermitted:
 
 def verify(path: str | os.PathLike[str], expected_head: str | None = None) -> Verified:
     """Check all of the ledger in this file; `LedgerBroken` at the first fault, `LedgerMissing` if there is none."""
-    with FileView(Book(LedgerFile(path))) as ledger:
+    with StoredView(Book(LedgerFile(path))) as ledger:
         return ledger._book.verify(expected_head)
 
 
 def show(path: str | os.PathLike[str]) -> str:
     """The statement of the ledger in this file, as text."""
-    with FileView(Book(LedgerFile(path))) as ledger:
+    with StoredView(Book(LedgerFile(path))) as ledger:
         return text(ledger)
 
 

@@ -11,13 +11,13 @@ from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.book import Book, expect
-from discreet.ledger.book_ledger import BookLedger, unit_fields
+from discreet.ledger.book_ledger import BookLedger, Page, unit_fields
 from discreet.ledger.chain import opened
 from discreet.ledger.ledger_file import LedgerFile
-from discreet.ledger.ledger_view import FileView, unknown
+from discreet.ledger.ledger_view import StoredView, unknown
 
 
-class SqliteLedger(BookLedger, FileView):
+class SqliteLedger(BookLedger, StoredView):
     """A ledger that outlives the process, shared by all that open its file.
 
     `create` opens an account, once; `open` uses it, ever after. Beside the file lie `.head`, the newest head, and
@@ -51,6 +51,11 @@ class SqliteLedger(BookLedger, FileView):
             remedy = "Call SqliteLedger.open(path), or SqliteLedger.create(path, ...) for a new account."
             raise ParameterError(f"ledger {book!r:.80}", "it is not said whether it is there already", remedy)
         super().__init__(book, analyst)
+
+    @property
+    def path(self) -> str:
+        """The ledger's file."""
+        return str(self._book.store)
 
     @classmethod
     def create(
@@ -100,9 +105,9 @@ class SqliteLedger(BookLedger, FileView):
             Public. Who asks through this object, unless a charge names somebody else.
         """
         ledger = cls(Book(LedgerFile(path)), analyst)
-        with ledger._book.reading() as db:
+        with ledger._book.reading() as stored:
             if expected_head is not None:
-                expect(db, expected_head)
+                expect(stored, expected_head)
         return ledger
 
     @classmethod
@@ -124,11 +129,14 @@ class SqliteLedger(BookLedger, FileView):
 
     def admit(self, analyst: str, budget: Budget) -> None:
         """Give one more analyst a cap; as soon as there is one, every charge must name its analyst."""
-        with self._book.writing() as page:
+
+        def decided(page: Page) -> None:
             new = _smaller(analyst, budget, page.chain.accounts[None].budget)
             if analyst in page.chain.accounts:
                 raise ParameterError(f"admit {analyst}", "the account is open already", "Raise its cap instead.")
             page.add("admit", analyst, accounts=[new])
+
+        self._book.decided(decided)
 
     def raise_cap(self, budget: Budget, reason: str, *, analyst: str | None = None) -> None:
         """Raise the cap of the data set, or of one analyst, for a reason that goes on record.
@@ -146,15 +154,17 @@ class SqliteLedger(BookLedger, FileView):
         """
         asked = f"raise the cap of {analyst or 'the data set'}"
         _check_reason(asked, reason)
-        with self._book.writing() as page:
+
+        def decided(page: Page) -> None:
             if analyst is not None:
                 _smaller(analyst, budget, page.chain.accounts[None].budget)
-            standing = self._known(asked, analyst)
             try:
-                larger = standing.raised(budget)
+                larger = _known(page, asked, analyst).raised(budget)
             except ValueError as why:
                 raise ParameterError(asked, str(why), "A cap can be raised, never lowered.") from None
-            page.add("raise", self._book.chain.head, account=analyst, reason=reason, **larger.written_raise())
+            page.add("raise", page.chain.head, account=analyst, reason=reason, **larger.written_raise())
+
+        self._book.decided(decided)
 
     def expire(self, reason: str, *, analyst: str | None = None) -> None:
         """Let nothing be charged any more, by anybody or by one analyst, for a reason that goes on record.
@@ -163,16 +173,13 @@ class SqliteLedger(BookLedger, FileView):
         """
         asked = f"expire the account of {analyst or 'the data set'}"
         _check_reason(asked, reason)
-        with self._book.writing() as page:
-            if no := self._known(asked, analyst).closed(asked, analyst):
-                raise no
-            page.add("expire", self._book.chain.head, account=analyst, reason=reason)
 
-    def _known(self, asked: str, analyst: str | None) -> AccountState:
-        accounts = self._book.chain.accounts
-        if analyst not in accounts:
-            raise unknown(asked, analyst)
-        return accounts[analyst]
+        def decided(page: Page) -> None:
+            if no := _known(page, asked, analyst).closed(asked, analyst):
+                raise no
+            page.add("expire", page.chain.head, account=analyst, reason=reason)
+
+        self._book.decided(decided)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is the same account: it opens the same file again."""
@@ -184,6 +191,12 @@ class SqliteLedger(BookLedger, FileView):
 
 def _reopened(path: str, head: str, analyst: str | None) -> SqliteLedger:
     return SqliteLedger.open(path, head, analyst=analyst)
+
+
+def _known(page: Page, asked: str, analyst: str | None) -> AccountState:
+    if analyst not in page.chain.accounts:
+        raise unknown(asked, analyst)
+    return page.chain.accounts[analyst]
 
 
 def _check_reason(asked: str, reason: str) -> None:
