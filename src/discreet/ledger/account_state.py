@@ -167,8 +167,21 @@ class AccountState:
         spent = [_text(amount, member) for amount, member in zip(after.spent, union.members, strict=True)]
         return members | {"spent": spent}
 
-    def followed(self, charge: dict[str, Any], price: Price, event: Callable[[], Event]) -> AccountState:
-        """The account after a charge of the chain, which must add up; the event is read if it is the first.
+    def followed(
+        self, charge: dict[str, Any], price: Price, event: Callable[[], Event], anew: bool = False
+    ) -> AccountState:
+        """The account after a charge of the chain, which must add up.
+
+        Parameters
+        ----------
+        charge : dict
+            As the entry holds it.
+        price : Price
+            That of the event by itself.
+        event : callable
+            Reads the event, where it is needed: if it is the first, or is computed anew.
+        anew : bool
+            Compute caps and costs from the event: neither may be on the lenient side.
 
         Raises
         ------
@@ -194,11 +207,13 @@ class AccountState:
         found = AccountState(self.budget, union, spent, asked, charges)
         if len(spent) != len(union.members) or not found.holds:
             raise ValueError("the account is overdrawn")
+        if anew:
+            _check_anew(self, union, spent, event())
         return found
 
 
-def recompute(standing: AccountState, charge: dict[str, Any], event: Event) -> None:
-    """Compute a charge of the chain anew from its event: neither caps nor what is spent may be on the lenient side.
+def _check_anew(standing: AccountState, union: FilterUnion, spent: Spent, event: Event) -> None:
+    """Compute a charge anew from its event.
 
     Raises
     ------
@@ -206,14 +221,13 @@ def recompute(standing: AccountState, charge: dict[str, Any], event: Event) -> N
         A cap is more than its share of delta allows, or less is spent than the event costs, by more than rounding.
     """
     if standing.union is None:
-        union = FilterUnion(tuple(_read(member, standing.budget, event) for member in charge["members"]))
         if not all(member.sound for member in union.members):
             raise ValueError("the cap of a filter is more than its share of delta allows")
         costs = union.opening(event)
     else:
-        union, costs = standing.union, standing.after(event).spent
-    for cost, spent in zip(costs, _spent(union, charge["spent"], standing.spent), strict=True):
-        if spent is not None and (cost is None or not cost.within(_more(spent))):
+        costs = standing.after(event).spent
+    for cost, paid in zip(costs, spent, strict=True):
+        if paid is not None and (cost is None or not (cost.within(paid) or cost.within(_more(paid)))):
             raise ValueError("less is spent than the event costs")
 
 
@@ -305,8 +319,12 @@ def _spent(union: FilterUnion, texts: list[dict[str, str] | None], before: Spent
     found: list[Amount | None] = []
     for member, text, last in zip(union.members, texts, before or (NOTHING,) * len(texts), strict=True):
         amount = None if text is None else _amount(text)
-        if amount and text and "slack" not in text:
-            granted = -(-member.cap.slack * amount.loss // max(1, member.cap.loss))
-            amount = replace(amount, slack=max(granted, last.slack if last else 0))
+        if amount and text and "slack" not in text and (slack := _granted(member.cap, amount.loss, last)):
+            amount = replace(amount, slack=slack)
         found.append(amount)
     return tuple(found)
+
+
+def _granted(cap: Amount, loss: int, last: Amount | None) -> int:
+    granted = -(-cap.slack * loss // max(1, cap.loss)) if cap.slack else 0
+    return max(granted, last.slack if last else 0)

@@ -13,7 +13,7 @@ from discreet.core.events import Event, written
 from discreet.core.held import unheld
 from discreet.core.ledger import Committed, Entry
 from discreet.ledger.anchor import AnchoredHead
-from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, canonical, day, entry, sealed
+from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, canonical, day, entry, sealed
 from discreet.ledger.entry_store import EntryStore, StoredEntries, Turn, rolled_back
 from discreet.ledger.turns import Decision, Turns
 
@@ -257,10 +257,12 @@ class Book:
     def verify(self, expected_head: str | None = None) -> Verified:
         """Check everything again from the first entry on, every price and every stored result too."""
         self.store.check()
-        with self.reading() as stored:
-            again = RecomputedChain()
+        with self.store.reading() as stored:
+            again = Chain() if self.chain.number >= 0 else self.chain
             for link in stored.links(0):
-                again.follow(link)
+                again.follow(link, anew=True)
+            self._catch_up(stored, self.store.anchor.read())
+            self._flush()
             for link, result in stored.results():
                 checked(link, result)
             for digest in self.store.all_kept():

@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from discreet.accounting.accountant import Price
@@ -40,7 +40,7 @@ from discreet.core.events import Event, read
 from discreet.core.held import unheld
 from discreet.core.ledger import Entry
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.ledger.account_state import AccountState, recompute, recompute_raise
+from discreet.ledger.account_state import AccountState, recompute_raise
 
 BEFORE_ALL = "0" * 64
 Account = str | None
@@ -149,8 +149,8 @@ class Chain:
         """Whether the charge of this key has no result yet and is in the hands of whoever took it up in this turn."""
         return key in self.dangling and key not in self.waiting and self.turns[key] == turn
 
-    def follow(self, link: ChainEntry) -> None:
-        """Check the next entry against all before it and add it up."""
+    def follow(self, link: ChainEntry, anew: bool = False) -> None:
+        """Check the next entry against all before it and add it up; `anew`, compute every cap and charge again."""
         if link.number != self.number + 1 or seal(self.head, link.body) != link.hash:
             raise _fault(link, "it does not follow from the entries before it: something was edited or removed")
         try:
@@ -160,13 +160,13 @@ class Chain:
             if (link.kind == "open") != (link.number == 0):
                 raise ValueError("a ledger is opened by its first entry and no other")
             latest = max(self.day, day(fields["at"]))
-            self._add(link, fields)
+            self._add(link, fields, anew)
         except (ValueError, KeyError, TypeError, AttributeError, DiscreetError) as why:
             raise _fault(link, f"it does not add up ({why})") from why
         self.number, self.head = link.number, link.hash
         self.day = latest
 
-    def _add(self, link: ChainEntry, fields: dict[str, Any]) -> None:
+    def _add(self, link: ChainEntry, fields: dict[str, Any], anew: bool) -> None:
         match link.kind:
             case "open":
                 self.name = fields["name"]
@@ -176,13 +176,12 @@ class Chain:
             case "admit":
                 self._accounts(fields["accounts"])
             case "raise":
-                self._raise(fields["account"], _reasoned(fields))
+                self._raise(fields["account"], _reasoned(fields), anew)
             case "expire":
                 account = fields["account"]
                 self.accounts[account] = replace(self.accounts[account], expired=_reasoned(fields)["reason"])
             case "reserve":
-                for charge in fields["charges"]:
-                    self._charge(self.accounts[charge["account"]], charge, fields)
+                self._charge(fields, anew)
                 self.reserved.add(link.key)
                 self.dangling[link.key] = link.number
             case "fail":
@@ -202,29 +201,22 @@ class Chain:
             case other:
                 raise ValueError(f"there is no kind {other!r}")
 
-    def _charge(self, before: AccountState, charge: dict[str, Any], fields: dict[str, Any]) -> None:
-        self.accounts[charge["account"]] = before.followed(charge, _price(fields), partial(_event, fields))
+    def _charge(self, fields: dict[str, Any], anew: bool) -> None:
+        for charge in fields["charges"]:
+            account = charge["account"]
+            before = self.accounts[account]
+            self.accounts[account] = before.followed(charge, _price(fields), partial(_event, fields), anew)
 
-    def _raise(self, account: Account, fields: dict[str, Any]) -> None:
+    def _raise(self, account: Account, fields: dict[str, Any], anew: bool) -> None:
         self.accounts[account] = self.accounts[account].raised_as(fields)
+        if anew:
+            recompute_raise(self.accounts[account])
 
     def _accounts(self, opened: list[dict[str, Any]]) -> None:
         for fields in opened:
             if fields["account"] in self.accounts:
                 raise ValueError(f"the account of {fields['account']} is opened twice")
             self.accounts[fields["account"]] = AccountState(Budget(fields["epsilon"], fields["delta"]))
-
-
-class RecomputedChain(Chain):
-    """A chain that also computes every cap and every charge anew from the events."""
-
-    def _charge(self, before: AccountState, charge: dict[str, Any], fields: dict[str, Any]) -> None:
-        recompute(before, charge, _event(fields))
-        super()._charge(before, charge, fields)
-
-    def _raise(self, account: Account, fields: dict[str, Any]) -> None:
-        super()._raise(account, fields)
-        recompute_raise(self.accounts[account])
 
 
 def opened(account: Account, budget: Budget) -> dict[str, Any]:
@@ -259,7 +251,10 @@ def day(at: str) -> str:
 
 
 def _event(fields: dict[str, Any]) -> Event:
-    return read(canonical(fields["event"]))
+    return _read(canonical(fields["event"]))
+
+
+_read = lru_cache(maxsize=1024)(read)
 
 
 def _price(fields: dict[str, Any]) -> Price:
