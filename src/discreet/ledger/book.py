@@ -152,7 +152,7 @@ class Book:
         self.store = store
         self.chain = Chain()
         self.turns = Turns()
-        self._durable = BEFORE_ANY
+        self._durable, self._stale = BEFORE_ANY, False
 
     def create(self, **fields: Any) -> None:
         """Write the first entry of a new book."""
@@ -161,13 +161,31 @@ class Book:
         self.chain.follow(first)
         self.store.anchor.create(self._mark)
 
+    def join(self, head: str) -> None:
+        """Make an anchor where a store has none yet that is shared with others, given a head that they know."""
+        with self.store.reading() as stored, self._trusted():
+            self._catch_up(stored, None)
+            expect(stored, head)
+            self._flush()
+            self.store.anchor.create(self._mark)
+
     @contextmanager
     def reading(self) -> Iterator[StoredEntries]:
         """A consistent view of everything recorded so far."""
         with self.store.reading() as stored:
-            self._catch_up(stored, self.store.anchor.read())
-            self._flush()
+            with self._trusted():
+                self._catch_up(stored, self.store.anchor.read())
+                self._flush()
             yield stored
+
+    @contextmanager
+    def _trusted(self) -> Iterator[None]:
+        """Where something fails before all that was followed is known to be on disk, follow it anew next time."""
+        try:
+            yield
+        except BaseException:
+            self._stale = self._durable.number != self.chain.number
+            raise
 
     def decided(self, decide: Callable[[BookPage], Value], *, lasting: bool = True) -> Value:
         """What comes of deciding on the newest page, once all that was added for it is on disk.
@@ -183,7 +201,7 @@ class Book:
         return self.turns.decided(Decision(decide, lasting), self._lead)
 
     def _lead(self, take: Callable[[], list[Decision[Any]]]) -> None:
-        with self.store.locked() as turn:
+        with self.store.locked() as turn, self._trusted():
             decisions = take()
             added = self._written(turn, decisions)
             self._flush()
@@ -220,7 +238,7 @@ class Book:
 
     def reanchor(self, head: str, reason: str) -> None:
         """Record that the owner trusts the chain, and write the anchor anew; one that contradicts the chain stays."""
-        with self.store.locked() as turn:
+        with self.store.locked() as turn, self._trusted():
             with turn.transaction() as stored:
                 self._catch_up(stored, self.store.anchor.read() if self.store.anchor.usable else None)
                 expect(stored, head)
@@ -257,10 +275,12 @@ class Book:
     def verify(self, expected_head: str | None = None) -> Verified:
         """Check everything again from the first entry on, every price and every stored result too."""
         self.store.check()
-        with self.store.reading() as stored:
-            again = Chain() if self.chain.number >= 0 else self.chain
+        with self.store.reading() as stored, self._trusted():
+            again = Chain()
             for link in stored.links(0):
                 again.follow(link, anew=True)
+            if self.chain.number < 0:
+                self._begin_from(again)
             self._catch_up(stored, self.store.anchor.read())
             self._flush()
             for link, result in stored.results():
@@ -282,17 +302,24 @@ class Book:
             self._durable = self._mark
 
     def _catch_up(self, stored: StoredEntries, mark: AnchoredHead | None) -> None:
-        since = stored.links(self.chain.number)
-        if self.chain.number >= 0:
+        """Follow what others added; all anew where entries may be gone that were told to nobody."""
+        chain = Chain() if self._stale else self.chain
+        since = stored.links(chain.number)
+        if chain.number >= 0:
             last = next(since, None)
-            if last is None or last.hash != self.chain.head:
-                raise rolled_back(f"entry {self.chain.number}, which was seen before, is gone")
+            if last is None or last.hash != chain.head:
+                raise rolled_back(f"entry {chain.number}, which was seen before, is gone")
         for link in since:
-            self.chain.follow(link)
-        if self.chain.number < 0:
+            chain.follow(link)
+        if chain.number < 0:
             raise rolled_back("there is no entry")
         if mark and not stored.holds(mark.head):
-            raise rolled_back(f"it ends at entry {self.chain.number} and lacks the anchored entry {mark.number}")
+            raise rolled_back(f"it ends at entry {chain.number} and lacks the anchored entry {mark.number}")
+        if self._stale:
+            self._begin_from(chain)
+
+    def _begin_from(self, chain: Chain) -> None:
+        self.chain, self._durable, self._stale = chain, BEFORE_ANY, False
 
 
 def expect(stored: StoredEntries, head: str) -> None:

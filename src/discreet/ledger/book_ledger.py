@@ -204,6 +204,7 @@ class Charge:
         return Reservation(self.key, reserved.number, reserved.hash, turn, asked)
 
 
+LONGEST_KEY = 2000  # bytes
 QUICK = (PureLoss, LaplaceLoss, GaussianLoss)
 
 
@@ -228,8 +229,14 @@ def fresh_key() -> str:
 
 def _check_key(key: str, purpose: str) -> None:
     """Refuse what no store could find again."""
-    if not isinstance(key, str) or "\0" in key or (not key.isascii() and key != key.encode(errors="replace").decode()):
-        raise ParameterError(purpose, f"its key is {key!r:.80}", "Give a text that can be written in UTF-8.")
+    try:
+        fine = "\0" not in key and len(key.encode()) <= LONGEST_KEY
+    except (AttributeError, TypeError, UnicodeEncodeError):
+        fine = False
+    if not fine:
+        raise ParameterError(
+            purpose, f"its key is {key!r:.80}", f"Give a text of at most {LONGEST_KEY} bytes in UTF-8."
+        )
 
 
 def concerned(

@@ -27,6 +27,7 @@ from discreet.ledger.anchor import Anchor
 from discreet.ledger.chain import ChainEntry
 from discreet.ledger.entry_store import WHOLE_OR_NOT
 from discreet.ledger.file_lock import locked
+from discreet.ledger.forked_store import ForkedStore
 from discreet.ledger.own_file import read_own, replace_own
 
 APPLICATION = 0x64697363  # "disc"
@@ -39,8 +40,6 @@ TABLES = (
     "create table result(number integer primary key references entry(number), bytes blob not null)",
 )
 
-_open_files: weakref.WeakSet[LedgerFile] = weakref.WeakSet()
-_held_for_fork: list[LedgerFile] = []
 _connected: Counter[tuple[int, int]] = Counter()
 _connecting = threading.RLock()
 """How many connections of this process have each file open; whoever counts, or opens the file, holds the lock."""
@@ -68,7 +67,7 @@ class LedgerConnection(sqlite3.Connection):
 
 
 @unheld("own turns")
-class LedgerFile:
+class LedgerFile(ForkedStore):
     """One process's access to a ledger's file. Opens it when needed, never creates it.
 
     Threads take turns with the connection that writes; another one only reads, and waits for nobody.
@@ -85,7 +84,7 @@ class LedgerFile:
         self._identity = self._reader_identity = (0, 0, 0)
         self._read_only = False
         self._finalizer = weakref.finalize(self, _close, self._connections, self._readers)
-        _open_files.add(self)
+        super().__init__(self._mutex, self._reader_mutex)
 
     def __str__(self) -> str:
         return str(self.path)
@@ -156,7 +155,11 @@ class LedgerFile:
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
         with self._mutex, self._reader_mutex:
-            _close(self._connections, self._readers)
+            self.disconnect()
+
+    def disconnect(self) -> None:
+        """SQLite must not be carried into a child: its idea of which locks it holds would be wrong there."""
+        _close(self._connections, self._readers)
 
     def create(self, first: ChainEntry) -> None:
         """Make a ledger with one entry where there is no file."""
@@ -394,23 +397,7 @@ def _close(*lists: list[sqlite3.Connection]) -> None:
             connections.pop().close()
 
 
-def _before_fork() -> None:
-    """SQLite must not be carried into a child: its idea of which locks it holds would be wrong there."""
-    for file in list(_open_files):
-        file._mutex.acquire()
-        file._reader_mutex.acquire()
-        _held_for_fork.append(file)
-        _close(file._connections, file._readers)
-    _connecting.acquire()
-
-
-def _after_fork() -> None:
-    _connecting.release()
-    while _held_for_fork:
-        file = _held_for_fork.pop()
-        file._reader_mutex.release()
-        file._mutex.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # after the stores' own: a lock that is taken last is let go first
+    os.register_at_fork(
+        before=_connecting.acquire, after_in_parent=_connecting.release, after_in_child=_connecting.release
+    )
