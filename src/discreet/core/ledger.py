@@ -60,7 +60,8 @@ class Entry:
 
     `epsilon` and `delta` are its price by itself, as its receipt has it; in an account, charges cost less together. A
     release without a promise has a waiver and cost nothing. An entry that is not `committed` is dangling: spent, and
-    never handed out. One that is not `secret` paid for a release from known bits, which is not private.
+    never handed out. One that is not `secret` paid for a release from known bits, which is not private. `table` and
+    `project` are named where the account has such parts.
     """
 
     number: int
@@ -75,6 +76,8 @@ class Entry:
     committed: bool
     head: str
     secret: bool = True
+    table: str | None = None
+    project: str | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.ledger import Balance
+from discreet.ledger.account import Account, holder
 
 
 def raised(union: FilterUnion, before: Budget, after: Budget) -> FilterUnion:
@@ -149,7 +150,7 @@ class AccountState:
             certified = min(certified, self.asked)
         return Balance(self.budget, certified)
 
-    def closed(self, asked: str, account: str | None) -> NotPermitted | None:
+    def closed(self, asked: str, account: Account) -> NotPermitted | None:
         """The refusal of an account that expired."""
         if not self.expired:
             return None
@@ -157,7 +158,7 @@ class AccountState:
             asked,
             f"the account of {holder(account)} has expired ({self.expired})",
             "Let the owner admit another analyst, or ask about other data.",
-            account=account,
+            account=account and str(account),
         )
 
     def charged(self, after: AccountState) -> dict[str, Any]:
@@ -250,11 +251,6 @@ def _more(spent: Amount) -> Amount:
 
 def _grown(before: Amount | None, after: Amount | None) -> bool:
     return after is None or (before is not None and before.within(after))
-
-
-def holder(account: str | None) -> str:
-    """Whose account it is, in words."""
-    return account or "the data set"
 
 
 def _written(member: Member) -> dict[str, Any]:

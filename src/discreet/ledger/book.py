@@ -12,6 +12,7 @@ from discreet.core.errors import KeyReused, LedgerBroken, UncommittedCharge
 from discreet.core.events import Event, written
 from discreet.core.held import unheld
 from discreet.core.ledger import Committed, Entry
+from discreet.ledger.account import Scope
 from discreet.ledger.anchor import AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, canonical, day, entry, sealed
 from discreet.ledger.entry_store import EntryStore, StoredEntries, Turn, rolled_back
@@ -21,10 +22,12 @@ Value = TypeVar("Value")
 BEFORE_ANY = AnchoredHead(-1, BEFORE_ALL)
 
 
-def request_digest(event: Event, request: bytes | str, analyst: str | None) -> str:
-    """What identifies a request under a key."""
+def request_digest(event: Event, request: bytes | str, scope: Scope) -> str:
+    """What identifies a request under a key. What came later is left out where it says nothing."""
     raw = request.encode() if isinstance(request, str) else request
-    text = canonical([written(event), hashlib.sha256(raw).hexdigest(), analyst])
+    text = canonical(
+        [written(event), hashlib.sha256(raw).hexdigest(), scope.analyst, *([scope.fields()] if scope.fields() else [])]
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 

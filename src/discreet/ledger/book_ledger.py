@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,10 +15,11 @@ from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, wri
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Unit
 from discreet.display.notebook import carded
+from discreet.ledger.account import NOBODY, Account, Scope
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.admission import check_relation, often, waived
 from discreet.ledger.book import Book, BookPage, check_same, committed, paid, request_digest, result_digest
-from discreet.ledger.chain import Account, ChainEntry, day
+from discreet.ledger.chain import Chain, ChainEntry, day
 from discreet.ledger.ledger_view import LedgerView, html, text, unknown
 from discreet.ledger.memory_book import MemoryBook, MemoryPage
 from discreet.ledger.refusal import refusal
@@ -29,17 +30,28 @@ Page = BookPage | MemoryPage
 class BookLedger(LedgerView):
     """The paying side of a ledger: one transaction of its book decides and records a charge."""
 
-    def __init__(self, book: Book | MemoryBook, analyst: str | None = None) -> None:
+    def __init__(self, book: Book | MemoryBook, scope: Scope = NOBODY) -> None:
         super().__init__(book)
-        self.analyst = analyst
+        self.scope = scope
+
+    @property
+    def analyst(self) -> str | None:
+        """Who asks through this object, unless a charge names somebody else."""
+        return self.scope.analyst
+
+    @property
+    def unit(self) -> Unit | None:
+        """The privacy unit that every charge speaks of: that of the table, where it is one's."""
+        chain = self._book.chain
+        return chain.unit if self.scope.table is None else chain.units.get(self.scope.table)
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
-        standings = self._concerned(analyst, "preview")
+        standings = self._concerned(self._scope(analyst), "preview")
         check_relation(event, self.neighbors, "preview")
         return all(standing.affords(event) for standing in standings.values())
 
     def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
-        standings = self._concerned(analyst, "preview")
+        standings = self._concerned(self._scope(analyst), "preview")
         check_relation(event, self.neighbors, "preview")
         return min(often(standing, event, most) for standing in standings.values())
 
@@ -58,18 +70,18 @@ class BookLedger(LedgerView):
 
         What was committed is read beside whoever writes. Everything else waits for its turn, with others.
         """
-        analyst = analyst or self.analyst
+        scope = self._scope(analyst)
         key = fresh_key() if key is None else key
         _check_key(key, purpose)
-        digest = request_digest(event, request, analyst)
-        before = self._seen(analyst, purpose)
+        digest = request_digest(event, request, scope)
+        before = self._seen(scope, purpose)
         check_relation(event, self.neighbors, purpose)
         if known := self._book.settled(key):
             return committed(paid(known.reserved, known.done, digest), known.result, replayed=True)
         promised = not waived(event, waiver, purpose)
         if promised:
             remember(event, before)
-        charge = Charge(event, purpose, digest, key, analyst, waiver, secret, promised)
+        charge = Charge(event, purpose, digest, key, scope, waiver, secret, promised)
         found = self._book.decided(charge.decided, lasting=False)
         if isinstance(found, Shortage):
             raise found.refusal(purpose, event)
@@ -116,16 +128,20 @@ class BookLedger(LedgerView):
 
         self._book.decided(decided)
 
-    def _concerned(self, analyst: str | None, purpose: str) -> Mapping[Account, AccountState]:
-        """The accounts that a charge would be made to, as they stand now."""
-        return concerned(self.accounts, analyst or self.analyst, purpose)
+    def _scope(self, analyst: str | None) -> Scope:
+        return replace(self.scope, analyst=analyst) if analyst else self.scope
 
-    def _seen(self, analyst: str | None, purpose: str) -> Mapping[Account, AccountState]:
+    def _concerned(self, scope: Scope, purpose: str) -> Mapping[Account, AccountState]:
+        """The accounts that a charge would be made to, as they stand now."""
+        with self._book.reading():
+            return concerned(self._book.chain, scope, purpose)
+
+    def _seen(self, scope: Scope, purpose: str) -> Mapping[Account, AccountState]:
         """The same as this process saw them last; whoever is not among them may have come since."""
         try:
-            return concerned(self._book.chain.accounts, analyst, purpose)
+            return concerned(self._book.chain, scope, purpose)
         except NotPermitted:
-            return self._concerned(analyst, purpose)
+            return self._concerned(scope, purpose)
 
     def __str__(self) -> str:
         return text(self)
@@ -158,14 +174,14 @@ class Charge:
     purpose: str
     digest: str
     key: str
-    analyst: str | None
+    scope: Scope
     waiver: str | None
     secret: bool
     promised: bool
 
     def decided(self, page: Page) -> Reservation | Committed | Shortage:
         """Record the charge, or find what its key paid for, or who cannot pay."""
-        standings = concerned(page.chain.accounts, self.analyst, self.purpose)
+        standings = concerned(page.chain, self.scope, self.purpose)
         if reserved := page.found("reserve", self.key):
             if again := self._again(page, reserved, standings):
                 return again
@@ -186,7 +202,8 @@ class Charge:
         return {
             "event": plain(self.event),
             "purpose": self.purpose,
-            "analyst": self.analyst,
+            "analyst": self.scope.analyst,
+            **self.scope.fields(),
             "waiver": self.waiver,
             "request": self.digest,
             "price": cost and {"epsilon": cost.epsilon, "delta": cost.delta},
@@ -239,15 +256,14 @@ def _check_key(key: str, purpose: str) -> None:
         )
 
 
-def concerned(
-    accounts: Mapping[Account, AccountState], analyst: str | None, purpose: str
-) -> Mapping[Account, AccountState]:
-    """The data set's account and, where analysts have caps, that of the one who asks."""
-    if len(accounts) == 1:
-        return dict(accounts)
-    if analyst is None or analyst not in accounts:
-        raise unknown(purpose, analyst)
-    return {None: accounts[None], analyst: accounts[analyst]}
+def concerned(chain: Chain, scope: Scope, purpose: str) -> Mapping[Account, AccountState]:
+    """Everybody's account and, where there are any, those of the table, the project and the analyst."""
+    found: dict[Account, AccountState] = {None: chain.accounts[None]}
+    for account in scope.accounts(chain.kinds):
+        if account is None or account not in chain.accounts:
+            raise unknown(purpose, account, chain.kinds)
+        found[account] = chain.accounts[account]
+    return found
 
 
 def _check_open(page: Page, accounts: Iterable[Account], purpose: str) -> None:

@@ -4,8 +4,9 @@ The body of an entry is canonical JSON (sorted keys, no spaces, ASCII). Its hash
 newline and the body; the first entry follows 64 zeros. Amounts are decimal text in the units of `amount.Amount`.
 
     open      the data set's name, neighbors, unit and the budget of every account
-    admit     the budget of an analyst who came later
-    reserve   a charge: event, purpose, analyst, waiver, the request's digest, its price by itself; for every account
+    admit     the budget of an analyst, a project or a table that came later; of a table, its unit
+    reserve   a charge: event, purpose, analyst, table and project where it has them, waiver, the request's digest, its
+              price by itself; for every account
               what is spent after it and, with the account's first charge, the members of its filter; where noise
               comes from known bits, that it is not secret
     commit    the digest of the result that the reservation paid for, and what its receipt states; older ones lack it
@@ -40,11 +41,10 @@ from discreet.core.events import Event, read
 from discreet.core.held import unheld
 from discreet.core.ledger import Entry
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.account import Account, Kind, Scope, holder, kind_of, read_account, written_account
 from discreet.ledger.account_state import AccountState, recompute_raise
 
 BEFORE_ALL = "0" * 64
-Account = str | None
-"""An analyst's name, or None for the data set's own account."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,8 @@ class Chain:
         self.neighbors: Neighbors | None = None
         self.unit: Unit | None = None
         self.accounts: dict[Account, AccountState] = {}
+        self.kinds: set[Kind | None] = set()
+        self.units: dict[str, Unit] = {}
         self.reserved: set[str] = set()
         self.dangling: dict[str, int] = {}
         self.waiting: dict[str, str] = {}
@@ -127,6 +129,7 @@ class Chain:
         """Stand as before these entries, which were followed since the mark or perhaps were."""
         self.number, self.head, self.day = mark.number, mark.head, mark.day
         self.accounts, self.dangling = dict(mark.accounts), dict(mark.dangling)
+        self.kinds = set(map(kind_of, self.accounts))
         self.waiting, self.turns = dict(mark.waiting), mark.turns.copy()
         self.reserved.difference_update(link.key for link in followed if link.kind == "reserve")
 
@@ -138,7 +141,7 @@ class Chain:
         """The charges after which accounts stand like this, as an entry holds them."""
         found = []
         for account, then in after.items():
-            found.append({"account": account, **self.accounts[account].charged(then)})
+            found.append({"account": written_account(account), **self.accounts[account].charged(then)})
         return found
 
     def holds(self, kind: str, key: str) -> bool:
@@ -176,9 +179,9 @@ class Chain:
             case "admit":
                 self._accounts(fields["accounts"])
             case "raise":
-                self._raise(fields["account"], _reasoned(fields), anew)
+                self._raise(read_account(fields["account"]), _reasoned(fields), anew)
             case "expire":
-                account = fields["account"]
+                account = read_account(fields["account"])
                 self.accounts[account] = replace(self.accounts[account], expired=_reasoned(fields)["reason"])
             case "reserve":
                 self._charge(fields, anew)
@@ -202,10 +205,21 @@ class Chain:
                 raise ValueError(f"there is no kind {other!r}")
 
     def _charge(self, fields: dict[str, Any], anew: bool) -> None:
+        if anew:
+            self._check_charged(fields)
         for charge in fields["charges"]:
-            account = charge["account"]
+            account = read_account(charge["account"])
             before = self.accounts[account]
             self.accounts[account] = before.followed(charge, _price(fields), partial(_event, fields), anew)
+
+    def _check_charged(self, fields: dict[str, Any]) -> None:
+        """See that a charge is to every account that it concerns, and a waived one to none."""
+        scope = Scope(fields["analyst"], fields.get("table"), fields.get("project"))
+        needed = {None, *scope.accounts(self.kinds)} if fields["price"] else set()
+        charged = [read_account(charge["account"]) for charge in fields["charges"]]
+        if len(charged) != len(needed) or set(charged) != needed:
+            missing = " and ".join(sorted(map(holder, needed.difference(charged)))) or "these accounts alone"
+            raise ValueError(f"it is not charged to {missing}")
 
     def _raise(self, account: Account, fields: dict[str, Any], anew: bool) -> None:
         self.accounts[account] = self.accounts[account].raised_as(fields)
@@ -214,15 +228,19 @@ class Chain:
 
     def _accounts(self, opened: list[dict[str, Any]]) -> None:
         for fields in opened:
-            if fields["account"] in self.accounts:
-                raise ValueError(f"the account of {fields['account']} is opened twice")
-            self.accounts[fields["account"]] = AccountState(Budget(fields["epsilon"], fields["delta"]))
+            account = read_account(fields["account"])
+            if account in self.accounts:
+                raise ValueError(f"the account of {holder(account)} is opened twice")
+            self.accounts[account] = AccountState(Budget(fields["epsilon"], fields["delta"]))
+            self.kinds.add(kind_of(account))
+            if "unit" in fields:
+                self.units[fields["account"]["table"]] = Unit(**fields["unit"])
 
 
 def opened(account: Account, budget: Budget) -> dict[str, Any]:
     """An account as an entry opens it."""
     check_budget("account", budget)
-    return {"account": account, "epsilon": budget.epsilon, "delta": budget.delta}
+    return {"account": written_account(account), "epsilon": budget.epsilon, "delta": budget.delta}
 
 
 def entry(link: ChainEntry, committed: bool) -> Entry:
@@ -242,6 +260,8 @@ def entry(link: ChainEntry, committed: bool) -> Entry:
         committed=committed,
         head=link.hash,
         secret=fields.get("secret", True),
+        table=fields.get("table"),
+        project=fields.get("project"),
     )
 
 

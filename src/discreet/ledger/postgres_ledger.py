@@ -9,6 +9,7 @@ from typing import NoReturn
 from discreet.core.budget import Budget
 from discreet.core.errors import LedgerError
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
+from discreet.ledger.account import Scope
 from discreet.ledger.book import Book, expect
 from discreet.ledger.book_ledger import unit_fields
 from discreet.ledger.chain import opened
@@ -87,7 +88,7 @@ class PostgresLedger(StoredLedger):
             Public. Who asks through this object, unless a charge names somebody else.
         """
         store = PostgresStore(address, account, anchor)
-        ledger = cls(Book(store), analyst)
+        ledger = cls(Book(store), Scope(analyst))
         if expected_head is not None and not store.anchor.path.exists():
             ledger._book.join(expected_head)
         with ledger._book.reading() as stored:

@@ -9,6 +9,7 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
+from discreet.ledger.account import NOBODY, Scope
 from discreet.ledger.book import Book, expect
 from discreet.ledger.book_ledger import unit_fields
 from discreet.ledger.chain import opened
@@ -45,11 +46,11 @@ class SqliteLedger(StoredLedger):
     >>> ledger.close(); folder.cleanup()
     """
 
-    def __init__(self, book: Book, analyst: str | None = None) -> None:
+    def __init__(self, book: Book, scope: Scope = NOBODY) -> None:
         if not isinstance(book, Book):
             remedy = "Call SqliteLedger.open(path), or SqliteLedger.create(path, ...) for a new account."
             raise ParameterError(f"ledger {book!r:.80}", "it is not said whether it is there already", remedy)
-        super().__init__(book, analyst)
+        super().__init__(book, scope)
 
     @property
     def path(self) -> str:
@@ -103,7 +104,7 @@ class SqliteLedger(StoredLedger):
         analyst : str, optional
             Public. Who asks through this object, unless a charge names somebody else.
         """
-        ledger = cls(Book(LedgerFile(path)), analyst)
+        ledger = cls(Book(LedgerFile(path)), Scope(analyst))
         with ledger._book.reading() as stored:
             if expected_head is not None:
                 expect(stored, expected_head)
@@ -128,11 +129,11 @@ class SqliteLedger(StoredLedger):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is the same account: it opens the same file again."""
-        return _reopened, (self.path, self.head, self.analyst)
+        return _reopened, (self.path, self.head, self.scope)
 
     def __repr__(self) -> str:
         return f"SqliteLedger.open({self.path!r})"
 
 
-def _reopened(path: str, head: str, analyst: str | None) -> SqliteLedger:
-    return SqliteLedger.open(path, head, analyst=analyst)
+def _reopened(path: str, head: str, scope: Scope) -> SqliteLedger:
+    return SqliteLedger.open(path, head)._scoped(scope)
