@@ -162,7 +162,7 @@ class Book:
         first = sealed(BEFORE_ALL, 0, "open", "", **fields)
         self.store.create(first)
         self.chain.follow(first)
-        self.store.anchor.create(self._mark)
+        self.store.anchor.create(self.mark)
 
     def join(self, head: str) -> None:
         """Make an anchor where a store has none yet that is shared with others, given a head that they know."""
@@ -170,7 +170,7 @@ class Book:
             self._catch_up(stored, None)
             expect(stored, head)
             self._flush()
-            self.store.anchor.create(self._mark)
+            self.store.anchor.create(self.mark)
 
     @contextmanager
     def reading(self) -> Iterator[StoredEntries]:
@@ -209,7 +209,7 @@ class Book:
             added = self._written(turn, decisions)
             self._flush()
             if added:
-                self.store.anchor.advance(self._mark, durable=any(each.lasting for each in decisions))
+                self.store.anchor.advance(self.mark, durable=any(each.lasting for each in decisions))
 
     def _written(self, turn: Turn, decisions: list[Decision[Any]]) -> int:
         """Make all decisions in one transaction; how many entries it added."""
@@ -255,7 +255,7 @@ class Book:
                     page.undo()
                 raise
             self._flush()
-            self.store.anchor.create(self._mark)
+            self.store.anchor.create(self.mark)
 
     def entries(self) -> tuple[Entry, ...]:
         with self.reading() as stored:
@@ -295,14 +295,15 @@ class Book:
             return Verified(again.number + 1, len(again.dangling), again.head)
 
     @property
-    def _mark(self) -> AnchoredHead:
+    def mark(self) -> AnchoredHead:
+        """Where the chain stands."""
         return AnchoredHead(self.chain.number, self.chain.head)
 
     def _flush(self) -> None:
         """See to it that all entries that were followed are on disk, and note so."""
         if self._durable.number != self.chain.number:
             self.store.flush()
-            self._durable = self._mark
+            self._durable = self.mark
 
     def _catch_up(self, stored: StoredEntries, mark: AnchoredHead | None) -> None:
         """Follow what others added; all anew where entries may be gone that were told to nobody."""

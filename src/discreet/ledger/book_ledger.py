@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting.accountant import Price, price
 from discreet.core.errors import DiscreetError, LedgerError, NotPermitted, ParameterError
@@ -18,11 +18,14 @@ from discreet.display.notebook import carded
 from discreet.ledger.account import NOBODY, Account, Scope
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.admission import check_relation, often, waived
-from discreet.ledger.book import Book, BookPage, check_same, committed, paid, request_digest, result_digest
-from discreet.ledger.chain import Chain, ChainEntry, day
+from discreet.ledger.book import Book, BookPage, Settled, check_same, committed, paid, request_digest, result_digest
+from discreet.ledger.chain import Chain, ChainEntry
 from discreet.ledger.ledger_view import LedgerView, html, text, unknown
 from discreet.ledger.memory_book import MemoryBook, MemoryPage
 from discreet.ledger.refusal import refusal
+
+if TYPE_CHECKING:
+    from discreet.crypto.identity import Identity
 
 Page = BookPage | MemoryPage
 
@@ -33,6 +36,7 @@ class BookLedger(LedgerView):
     def __init__(self, book: Book | MemoryBook, scope: Scope = NOBODY) -> None:
         super().__init__(book)
         self.scope = scope
+        self.signer: Identity | None = None
 
     @property
     def analyst(self) -> str | None:
@@ -77,7 +81,8 @@ class BookLedger(LedgerView):
         before = self._seen(scope, purpose)
         check_relation(event, self.neighbors, purpose)
         if known := self._book.settled(key):
-            return committed(paid(known.reserved, known.done, digest), known.result, replayed=True)
+            paid(known.reserved, known.done, digest)
+            return self._handed(known, replayed=True)
         promised = not waived(event, waiver, purpose)
         if promised:
             remember(event, before)
@@ -85,7 +90,7 @@ class BookLedger(LedgerView):
         found = self._book.decided(charge.decided, lasting=False)
         if isinstance(found, Shortage):
             raise found.refusal(purpose, event)
-        return found
+        return self._handed(found, replayed=True) if isinstance(found, Settled) else found
 
     def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
         """Record the result durably, with what its receipt states; only what this returns may be handed out.
@@ -96,18 +101,27 @@ class BookLedger(LedgerView):
         digest = result_digest(result)
         said = {} if stated is None else {"stated": dict(stated)}
 
-        def decided(page: Page) -> Committed:
+        def decided(page: Page) -> tuple[Settled, bool]:
             reserved = _reserved(f"commit {reservation.key}", page, reservation)
             if done := page.found("commit", reservation.key):
                 check_same(done, result)
-                return committed(done, result, replayed=True)
+                return Settled(reserved, done, result), True
             _check_turn(f"commit {reservation.key}", page, reservation)
             at = reserved.fields["at"]
             link = page.add("commit", reservation.key, at=at, reservation=reservation.number, result=digest, **said)
             page.store(link, result)
-            return Committed(link.key, link.number, link.hash, day(at), result, False, said.get("stated"))
+            return Settled(reserved, link, result), False
 
-        return self._book.decided(decided)
+        return self._handed(*self._book.decided(decided))
+
+    def _handed(self, settled: Settled, replayed: bool) -> Committed:
+        """A paid result, with a checkpoint where somebody signs for this ledger."""
+        made = committed(settled.done, settled.result, replayed)
+        if self.signer is None:
+            return made
+        from discreet.ledger.checkpoints import signed  # most ledgers sign nothing, and need no cryptography
+
+        return replace(made, checkpoint=signed(self.name, settled, self.signer))
 
     def keep(self, data: bytes) -> None:
         """Keep what is too large for a result, durably; the result names it by its digest. See `core.ledger.Ledger`."""
@@ -179,14 +193,14 @@ class Charge:
     secret: bool
     promised: bool
 
-    def decided(self, page: Page) -> Reservation | Committed | Shortage:
+    def decided(self, page: Page) -> Reservation | Settled | Shortage:
         """Record the charge, or find what its key paid for, or who cannot pay."""
         standings = concerned(page.chain, self.scope, self.purpose)
         if reserved := page.found("reserve", self.key):
             if again := self._again(page, reserved, standings):
                 return again
             done = paid(reserved, page.found("commit", self.key), self.digest)
-            return committed(done, page.result(done), replayed=True)
+            return Settled(reserved, done, page.result(done))
         _check_open(page, standings, self.purpose)
         cost = price(self.event, standings[None].budget) if self.promised else None
         after: dict[Account, AccountState] = {}

@@ -9,6 +9,7 @@ this process has it open.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -151,6 +152,13 @@ class LedgerFile(ForkedStore):
     @property
     def _folder(self) -> Path:
         return self.beside(".kept")
+
+    def copy_to(self, path: Path) -> None:
+        """Make a file with all that is in this one at one moment, whoever writes meanwhile."""
+        with self.reading() as entries, self.told([]):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            with contextlib.closing(sqlite3.connect(path, factory=LedgerConnection)) as copy:
+                entries.db.backup(copy)
 
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -13,6 +13,9 @@ from discreet.ledger.account_state import AccountState
 from discreet.ledger.book_ledger import BookLedger, Page, unit_fields
 from discreet.ledger.chain import opened
 from discreet.ledger.ledger_view import StoredView, one_account, unknown
+
+if TYPE_CHECKING:
+    from discreet.crypto.identity import Identity
 
 
 class StoredLedger(BookLedger, StoredView):
@@ -51,7 +54,21 @@ class StoredLedger(BookLedger, StoredView):
 
     def _scoped(self, scope: Scope) -> Self:
         """The same ledger with another scope."""
-        return type(self)(self._book, scope)
+        other = type(self)(self._book, scope)
+        other.signer = self.signer
+        return other
+
+    def signed_by(self, signer: Identity) -> Self:
+        """The same ledger, with a signed checkpoint in every receipt: `discreet receipt verify` needs the card alone.
+
+        Parameters
+        ----------
+        signer : Identity
+            Whoever keeps the ledger. The key stays in this object: a pickled copy does not sign.
+        """
+        other = self._scoped(self.scope)
+        other.signer = signer
+        return other
 
     def admit(self, analyst: str, budget: Budget) -> None:
         """Give one more analyst a cap; as soon as there is one, every charge must name its analyst."""
