@@ -128,6 +128,16 @@ MUTANTS = [
         tests="service/aggregator/test_aggregator_server.py",
     ),
     *of(
+        "trust/private_data",
+        ('if getattr(self._trust, "once", False) and event != one:', "if False:"),
+        tests="trust/aggregation/test_collected.py",
+    ),
+    *of(
+        "trust/wrapped_trust",
+        ('return bool(self._own("once", False))', "return False"),
+        tests="trust/aggregation/test_collected.py",
+    ),
+    *of(
         "service/aggregator/aggregator_server",
         ("return hmac.compare_digest(self._token(), one.secrets.token)", "return True"),
         ("return hmac.compare_digest(sha256(self._token()).digest(), one.secrets.asker)", "return True"),
