@@ -266,7 +266,7 @@ MUTANTS = [
         ('            self._check_step(message.kind, f"step of {message.kind}")\n', ""),
         ("self.terms.check_enough(self.step, len(self._heard))", "pass"),
         ("message = signed.verified(self._roster)", "message = signed.message"),
-        tests="crypto/encrypted_sum/test_encrypted_sum.py crypto/odo/test_odo.py crypto/odo/test_lying_relay.py",
+        tests="crypto/rounds/test_round_relay.py",
     ),
     *of(
         "mechanisms/additive/laplace",
