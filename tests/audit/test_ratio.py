@@ -1,9 +1,19 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from discreet.audit.ratio import CELLS, Ratio, spread
+
+
+def test_who_asks_for_no_audit_does_not_load_learners() -> None:
+    """`discreet ask` has the room's names at hand, and would wait for a second."""
+    loaded = "import sys, discreet.audit.ratio; print('sklearn.ensemble' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
 
 
 def test_few_distinct_values_get_a_cell_each() -> None:

@@ -41,6 +41,15 @@ MUTANTS = [
         tests="crypto/prio3/test_circuits.py",
     ),
     *of(
+        "crypto/prio3/direct_histogram",
+        ("ones = field.total(measurement) - field", "ones = 0 * field.total(measurement) + 0 * field"),
+        ("np.concatenate([gadgets[:, : self.length], field", "np.concatenate([0 * gadgets[:, : self.length], field"),
+        ("return self.length + 1", "return 1"),
+        ("return 2 * self.points", "return 2 * self.points - 1"),
+        ("return self.field.product(wires, wires) - wires", "return self.field.product(wires, wires)"),
+        tests="crypto/prio3/test_circuits.py crypto/prio3/test_direct_histogram.py",
+    ),
+    *of(
         "trust/aggregation/aggregation_task",
         ("return share_of(self.event, 1)", "return share_of(self.event, 2)"),
         ('b"discreet aggregation 1" + self.digest', 'b"discreet aggregation 1"'),
@@ -117,6 +126,16 @@ MUTANTS = [
         ("return event == self.published.task.event", "return True"),
         ("if (asked.recipe, event) != (task.recipe, task.event):", "if False:"),
         tests="service/aggregator/test_aggregator_server.py",
+    ),
+    *of(
+        "trust/private_data",
+        ('if getattr(self._trust, "once", False) and event != one:', "if False:"),
+        tests="trust/aggregation/test_collected.py",
+    ),
+    *of(
+        "trust/wrapped_trust",
+        ('return bool(self._own("once", False))', "return False"),
+        tests="trust/aggregation/test_collected.py",
     ),
     *of(
         "service/aggregator/aggregator_server",

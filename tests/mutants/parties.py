@@ -256,6 +256,19 @@ MUTANTS = [
         tests="mechanisms/additive/test_binomial.py",
     ),
     *of(
+        "trust/private_data",
+        ("if not whole or math.floor(", "if not whole or 0 * math.floor("),
+        ("if self.coins\n                    else", "if False\n                    else"),
+        tests="trust/schemes/test_learning.py",
+    ),
+    *of(
+        "crypto/rounds/round_relay",
+        ('            self._check_step(message.kind, f"step of {message.kind}")\n', ""),
+        ("self.terms.check_enough(self.step, len(self._heard))", "pass"),
+        ("message = signed.verified(self._roster)", "message = signed.message"),
+        tests="crypto/rounds/test_round_relay.py",
+    ),
+    *of(
         "mechanisms/additive/laplace",
         ("self.own_scale(prepared) * math.log(2 / chance)", "self.own_scale(prepared)"),
         tests="trust/schemes/test_odo_vector.py",

@@ -1311,7 +1311,7 @@ MUTANTS = [
         "deep/forms/patches",
         ("at * apart + step * (count - 1) + 1", "at * apart + step * count + 1"),
         ("samples * self.kernel.groups", "samples"),
-        ("return weighted_sum(weights, counted(self.values, weights))", "return weighted_sum(weights, self.values)"),
+        ("Written(values.nan_to_num_(0.0, 0.0, 0.0), squares)", "Written(values, squares)"),
         ("counted(wide(self.inputs), weights)", "wide(self.inputs)"),
         tests="deep/clipping/test_clipped_sum.py",
     ),

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier
 
 from discreet.core.grid import Array
 
@@ -177,6 +176,8 @@ def _weighted(weights: Array, first: Values, second: Values) -> Score:
 
 def _trees(first: Values, second: Values) -> Score:
     """Extremely randomized trees (Geurts, Ernst and Wehenkel 2006), averaged."""
+    from sklearn.ensemble import ExtraTreesClassifier  # a second, which who asks for no audit does not wait
+
     model = ExtraTreesClassifier(
         n_estimators=20, max_features=None, max_leaf_nodes=256, min_samples_leaf=50, random_state=0
     )

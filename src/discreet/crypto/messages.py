@@ -27,7 +27,7 @@ def framed(*fields: bytes) -> bytes:
     >>> framed(b"ab", b"c") == framed(b"a", b"bc")
     False
     """
-    return b"".join(part for one in fields for part in (len(one).to_bytes(LENGTH, "big"), one))
+    return b"".join([part for one in fields for part in (len(one).to_bytes(LENGTH, "big"), one)])
 
 
 def unframed(data: bytes) -> list[bytes]:

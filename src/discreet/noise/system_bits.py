@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.bits import Bits
 from discreet.core.held import Forks
 
-WORDS = 1 << 16  # a request up to this size shares one buffer
+WORDS = 1 << 16  # requests up to this size share one buffer
 KEY_LIFE = 1 << 34  # bytes under one key: 2**30 blocks
 ZEROS = memoryview(bytes(8 * WORDS))
 
@@ -36,12 +36,14 @@ class KeyStream:
     def __init__(self, key: bytes, first: int = 0) -> None:
         self.spent = 0
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(first.to_bytes(16, "big"))).encryptor()
-        self._buffer = bytearray(8 * WORDS + 16)
+        self._buffer = bytearray(16)
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` fresh words, in a buffer that the next call overwrites."""
         size = 8 * count
-        buffer = self._buffer if count <= WORDS else bytearray(size + 16)  # 16: update_into may ask for a block more
+        buffer = self._buffer if size + 16 <= len(self._buffer) else bytearray(size + 16)  # update_into may ask for 16
+        if count <= WORDS:
+            self._buffer = buffer
         view = memoryview(buffer)
         for start in range(0, size, len(ZEROS)):
             self._encryptor.update_into(ZEROS[: size - start], view[start:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -257,10 +258,14 @@ class PrivateData(Holder):
 
     def check_counted(self, question: BoundedQuestion) -> None:
         """Refuse what is no count, where noise is made of coins."""
-        if self.coins and not (question.grid.exponent == 0 and question.bound.nonnegative and self.unit.is_row):
+        if not self.coins:
+            return
+        whole = question.grid.exponent == 0 and question.bound.nonnegative and self.unit.is_row
+        if not whole or math.floor(question.bound.sensitivity("l1", question.size, self.neighbors)) > 1:
             raise NotPermitted(
                 "verified shares",
-                "the question is no count of records: its numbers are not whole, or may be negative",
+                "the question is no count of records: its numbers are not whole, may be negative, or several of them "
+                "may move",
                 'Ask counts, or let the federation take scheme "odo-vector" or "masks".',
             )
 
@@ -302,8 +307,13 @@ class PrivateData(Holder):
                 raise NotPermitted(
                     purpose,
                     f"{type(self._trust).__name__} cannot keep the promise of {in_words(one)}",
-                    "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
+                    'Ask counts with binomial noise, or let the federation take scheme "odo-vector" or "masks".'
+                    if self.coins
+                    else "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
+            if getattr(self._trust, "once", False) and event != one:
+                obstacle = "it asks several questions, and devices answer one in each task"
+                raise NotPermitted(purpose, obstacle, "Make a task of each, or ask organisations (SecureSum).")
             self._check_replaced(one, purpose)
         self._check_ready(key)
 

@@ -32,7 +32,7 @@ class TrustModel(Protocol):
     """Who may hold an exact answer, and who adds the noise.
 
     `reports` is the variance in units of a curator's; `curated` is whether somebody holds all records and hands them to
-    a mechanism, `local` whether every person reports by itself.
+    a mechanism, `local` whether every person reports by itself. One that has `once` answers one question, and no more.
     """
 
     local: bool

@@ -51,6 +51,11 @@ class WrappedTrust:
         check_ready(self.trust)
 
     @property
+    def once(self) -> bool:
+        """Whether it answers one question only, as devices do that have reported."""
+        return bool(self._own("once", False))
+
+    @property
     def coins(self) -> bool:
         """Whether noise is made of coins that several parties toss together."""
         return bool(self._own("coins", False))

@@ -62,6 +62,19 @@ class WrongShareKept(WrongShare):
         return self._signed("answers", self._proceedings.said(labelled({})))
 
 
+class AnswersOne(WrongShare):
+    """Gives two parties wrong shares, and opens the true one of the first alone."""
+
+    fate: ClassVar[Fate] = "refuted"
+    many: ClassVar[int] = 2
+
+    def _defend(self, body: bytes) -> Signed:
+        self._hear("complaints", body)
+        first = self._victims[0]
+        held = self._own.held(self.terms.index(first))
+        return self._signed("answers", self._proceedings.said(labelled({first: held.to_bytes()})))
+
+
 class WrongShareAgain(WrongShare):
     """Gives one party a wrong share, and opens the wrong one."""
 

@@ -57,3 +57,39 @@ def test_the_root_of_a_joint_square_makes_a_fair_bit() -> None:
         half, back = pow(2, -1, prime), pow(root, -1, prime)
         bits = [(r * back + 1) * half % prime for r in range(1, prime) if r * r % prime == square]
         assert sorted(bits) == [0, 1]
+
+
+def split_coins(honest: int, scale: float, digits: int) -> tuple[np.ndarray, int]:
+    """The law of k (X - Y) added up over k and over honest dealers, of coins with so many digits; and coins of each."""
+    law, coins = np.ones(1), 0
+    for k in range(1, 40):
+        chance = round((1 - math.exp(-math.exp(-k / scale) / (k * honest))) * 2**digits) / 2**digits
+        if not chance:
+            break
+        coins += 2
+        toss = np.zeros(k + 1)
+        toss[0], toss[k] = 1 - chance, chance
+        for _ in range(honest):
+            law = np.convolve(law, toss)
+    return np.convolve(law, law[::-1]), coins
+
+
+def test_geometric_noise_can_be_split_into_coins_of_many_dealers() -> None:
+    law, coins = split_coins(7, 1.31, 12)
+    numbers = np.arange(len(law)) - len(law) // 2
+    beyond = [np.maximum(0, one - math.e * other).sum() for one, other in _neighbors(law)]
+    assert coins == 12
+    assert max(beyond) < 1e-6
+    assert 10 / 7 * (law * numbers**2).sum() == pytest.approx(4.4, abs=0.05)
+    less = _neighbors(split_coins(7, 1.2, 12)[0])
+    assert max(np.maximum(0, one - math.e * other).sum() for one, other in less) > 1e-6
+    near, _ = split_coins(16, 1.0, 20)  # many dealers, fine coins: the geometric law itself
+    ratio = math.exp(-1)
+    middle = slice(len(near) // 2 - 20, len(near) // 2 + 21)
+    exact = (1 - ratio) / (1 + ratio) * ratio ** np.abs(np.arange(-20, 21))
+    assert near[middle] == pytest.approx(exact, abs=1e-2)
+
+
+def _neighbors(law: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    one, other = np.append(law, 0), np.insert(law, 0, 0)
+    return [(one, other), (other, one)]

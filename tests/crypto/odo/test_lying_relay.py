@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from discreet.crypto.errors import ProtocolError
@@ -74,6 +75,20 @@ def test_whoever_is_shown_something_else_gets_no_further(kind: str) -> None:
     assert "relay" not in run.gone  # the others are enough, and none was misled
     if kind not in ("defences", "accord"):  # after which nothing is said any more but the same share of the same sum
         assert "p2" in run.gone
+
+
+def test_lists_in_another_order_say_the_same() -> None:
+    """Half of the parties are shown every list backwards: they see what the others see, and the sum is right."""
+
+    def backwards(name: str, body: bytes) -> bytes:
+        return labelled(dict(reversed(unlabelled(body).items()))) if name in ("p0", "p1") else body
+
+    for kind in ("announcements", "dealings", "openings", "proofs", "accusations", "defences"):
+        run = Lying(TERMS, {"p2": WrongShare} if kind == "defences" else {})
+        run.kind, run.twist = kind, backwards
+        total = run.run()
+        assert (run.gone, total.liars) == ({}, ()), kind
+        assert (np.abs(run.noise(total)) <= TERMS.coins * len(TERMS.parties) // 2).all()
 
 
 def test_two_groups_with_different_views_both_stop() -> None:

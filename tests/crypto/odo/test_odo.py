@@ -15,6 +15,7 @@ from tests.crypto.odo.cheats import (
     CHEATS,
     Accuser,
     AllHeads,
+    AnswersOne,
     FalseSum,
     Leaver,
     NotABit,
@@ -101,6 +102,29 @@ def test_nobody_is_asked_to_agree_again_where_nobody_complained() -> None:
         assert run.run().survivors == terms_of(4, 1).parties
         assert len(run.heard) == steps
         assert ("accord" in run.heard) == (steps == 8)
+
+
+def test_a_dealer_who_answers_one_party_only_is_named_and_the_other_is_not() -> None:
+    """Two complaints are as many as liars could make, so they alone refute nobody."""
+    run = OdoRehearsal(terms_of(7, 2), {"p4": AnswersOne})
+    total = run.run()
+    assert (total.liars, "p4" in total.survivors, list(run.gone)) == (("p4",), False, ["p4"])
+    assert "does not open the shares of 'p1'" in run.gone["p4"]
+    answered = OdoRehearsal(terms_of(7, 2), {"p4": type("AnswersBoth", (WrongShare,), {"many": 2})})
+    assert (answered.run().liars, answered.gone) == ((), {})
+
+
+def test_secrets_are_in_no_repr_log_or_error(caplog: pytest.LogCaptureFixture) -> None:
+    """Shares of the widest field, as digits or in hexadecimal: whatever anybody says, logs or prints of a round."""
+    caplog.set_level(0)
+    for cheat in CHEATS:
+        run = OdoRehearsal(terms_of(4, 1, size=2, coins=0, largest=2**30 + 5, offset=1000), {"p2": cheat})
+        total = run.run()
+        shown = [repr(one) for one in (*run.members.values(), run.relay, total, *map(vars, run.members.values()))]
+        text = " ".join([*shown, *run.gone.values(), *run.relay.refuted.values(), caplog.text])
+        for member in run.members.values():
+            for value in (*member._own.rows.ravel().tolist(), *member._own.seed.ravel().tolist()):
+                assert value < 10**9 or (str(value) not in text and f"{value:x}" not in text), cheat
 
 
 def test_the_reason_is_told() -> None:

@@ -19,6 +19,7 @@ from discreet.crypto.prio3.circuits import (
     SumVecCircuit,
     multiproof,
 )
+from discreet.crypto.prio3.direct_histogram import DirectHistogramCircuit
 from discreet.crypto.prio3.prio3 import Prio3
 from discreet.crypto.prio3.shares import NONCE, Sharded, random_bytes
 from discreet.noise.deterministic import DeterministicBits
@@ -37,6 +38,7 @@ KINDS: list[tuple[Circuit, list[Any], list[int]]] = [
         [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]],
         [2, 0, 2, 1],
     ),
+    (DirectHistogramCircuit(length=4), [3, 0, 3, 3, 1], [1, 1, 0, 3]),
 ]
 
 
@@ -98,7 +100,12 @@ def test_every_false_measurement_is_refused_and_the_others_are_counted(kind: int
 
 
 def test_zeros_and_ones_that_are_not_one_hot_or_too_heavy_are_refused() -> None:
-    for circuit, measurements in ((KINDS[5][0], [3, 0]), (KINDS[6][0], [3, 0]), (KINDS[7][0], [[1, 0, 0, 1]] * 2)):
+    for circuit, measurements in (
+        (KINDS[5][0], [3, 0]),
+        (KINDS[6][0], [3, 0]),
+        (KINDS[7][0], [[1, 0, 0, 1]] * 2),
+        (KINDS[8][0], [3, 0]),
+    ):
         nonces, reports = sent(Prio3(lying(circuit, 1, 1)), measurements)
         assert summed(Prio3(circuit), nonces, reports)[1].tolist() == [False, True]
 
@@ -185,6 +192,9 @@ def test_what_cannot_be_proved_soundly_cannot_be_made() -> None:
         lambda: SumCircuit(most=2**62),
         lambda: MultihotCountVecCircuit(length=3, weight=4),
         lambda: HistogramCircuit(length=0),
+        lambda: DirectHistogramCircuit(length=0),
+        lambda: DirectHistogramCircuit(length=2**24),
+        lambda: DirectHistogramCircuit(length=3, lanes=-1),
     ):
         with pytest.raises(ParameterError):
             make()

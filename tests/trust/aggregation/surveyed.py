@@ -27,6 +27,8 @@ from discreet.trust.aggregation.stored_aggregator import drawn_secrets
 
 SCHEMA = Schema.numeric(0.0, 4.0, 1)
 HISTOGRAM = Recipe("contingency", {"columns": ("x0",), "bins": (4,)})
+SUMS = Recipe("moments", {"column": "x0", "degree": 2, "counted": False})
+"""Whose reports have a public share."""
 ROWS = np.array([[0.5], [1.5], [1.5], [3.5], [np.nan]])
 NOW = 1_700_000_000
 SHARED, ASKER = drawn_secrets(DeterministicBits(5))

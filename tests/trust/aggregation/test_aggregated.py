@@ -88,7 +88,7 @@ def test_without_noise_the_sums_are_those_of_a_curator_to_the_last_bit() -> None
 
 def test_each_kind_of_question_has_the_narrowest_circuit() -> None:
     kinds = [type(_task(question).circuit).__name__.removesuffix("Circuit") for question in QUESTIONS]
-    assert kinds == ["Count", "SumVec", "Sum", "Histogram", "Histogram", "SumVec", "SumVec"]
+    assert kinds == ["Count", "SumVec", "Sum", "DirectHistogram", "DirectHistogram", "SumVec", "SumVec"]
 
 
 def _task(question: BoundedSum, event: Any = None) -> AggregationTask:

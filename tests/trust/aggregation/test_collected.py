@@ -14,18 +14,19 @@ import pytest
 import discreet
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
-from discreet.core.events import Event, LaplaceLoss
+from discreet.core.events import Composed, Event, LaplaceLoss
 from discreet.core.grid import Array
 from discreet.crypto.errors import Malformed
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.additive.share_of import is_shared
 from discreet.questions.recipe import Recipe
-from discreet.schema.schema import Schema
+from discreet.schema.schema import Category, Schema
 from discreet.trust.aggregation.collected import Collected, task_for
 from discreet.trust.aggregation.dap import Collection
 from discreet.trust.aggregation.published_task import PublishedTask
 from discreet.trust.aggregation.sealed_report import sealed_reports
 from discreet.trust.aggregation.share_aggregator import Reports
+from discreet.trust.private_data import PrivateData
 from tests.trust.aggregation.surveyed import ASKER, NOW, Pair, Silent, account, published
 from tests.trust.aggregation.unproved import UnprovedTask
 from tests.trust.trial import SCHEMA, TrustTrial
@@ -41,7 +42,7 @@ def survey(recipe: Recipe, event: Event) -> PublishedTask:
 class Rehearsed(Collected):
     """Has a task for each question, and aggregators in this process; the leader deviates, and adds no noise."""
 
-    secret = False
+    secret = once = False
     reports = 1.0
 
     def __init__(self, rows: Array, bits: Bits) -> None:
@@ -91,6 +92,34 @@ def test_a_statistic_of_one_sum_makes_a_task_and_no_other_does() -> None:
     for ask in several:
         with pytest.raises(NotPermitted):
             task_for(ask, schema, "several")
+
+
+class Keeping(Collected):
+    """Takes any noise for that which was promised, and counts what is asked of it."""
+
+    asked = 0
+
+    def keeps(self, event: Event) -> bool:
+        return True
+
+    def ask(self, question: Any, mechanism: Any) -> Any:
+        self.asked += 1
+        return super().ask(question, mechanism)
+
+
+def test_what_asks_several_times_is_refused_before_the_batch_is_opened() -> None:
+    """The first question would open it, and the second be refused."""
+    digits = Schema({name: Category(tuple("0123456789")) for name in "abcdefgh"})
+    devices = UnprovedTask("t", Recipe("count", {"column": "a"}), LaplaceLoss(1.0), digits, 2, 1)
+    trust = Keeping(published(devices), ASKER)
+    data = PrivateData(trust, account(10.0))
+    head = data.ledger.head
+    for asked in (data, data.where("a = '1'")):
+        with pytest.raises(NotPermitted, match=r"several questions.*Nothing was released or spent"):
+            discreet.frequent_cells(asked, tuple("abcdefgh"), epsilon=1.0)
+        with pytest.raises(NotPermitted, match="several questions"):
+            asked.permit(Composed((LaplaceLoss(1.0), LaplaceLoss(2.0))), "two")
+    assert (trust.asked, data.ledger.head) == (0, head)
 
 
 class Changing(Direct):

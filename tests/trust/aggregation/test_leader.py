@@ -35,7 +35,7 @@ from discreet.trust.aggregation.helper import Helper
 from discreet.trust.aggregation.leader import Leader
 from discreet.trust.aggregation.sealed_report import SealedReport, sealed_reports
 from discreet.trust.aggregation.share_aggregator import Batch, Reports
-from tests.trust.aggregation.surveyed import NOW, ROWS, SHARED, Pair, Silent, account, published, task
+from tests.trust.aggregation.surveyed import NOW, ROWS, SHARED, SUMS, Pair, Silent, account, published, task
 
 
 def refused(kind: str, action: Callable[[], Any]) -> None:
@@ -404,7 +404,7 @@ def test_a_job_is_said_in_the_same_words_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_a_device_that_shows_the_aggregators_different_reports_is_refused_by_both(tmp_path: Path) -> None:
-    pair = Pair(tmp_path)
+    pair = Pair(tmp_path, published(task(recipe=SUMS)))
     one, other = (Reports.of(pair.published.task, ROWS[:1], DeterministicBits(k)) for k in (1, 2))
     hour = pair.published.rounded(NOW)
     first, second = (sealed_reports(pair.published, made, pair.keys, hour)[0] for made in (one, other))

@@ -22,9 +22,9 @@ from discreet.trust.aggregation.sealed_report import (
     sealed_reports,
 )
 from discreet.trust.aggregation.share_aggregator import Reports
-from tests.trust.aggregation.surveyed import NOW, ROWS, published, task
+from tests.trust.aggregation.surveyed import NOW, ROWS, SUMS, published, task
 
-TASK = published()
+TASK = published(task(recipe=SUMS))
 KEYS = [ShareKey.drawn(DeterministicBits(k)) for k in range(2)]
 PUBLIC = [HpkeConfig(1, key.public) for key in KEYS]
 MADE = Reports.of(TASK.task, ROWS, DeterministicBits(9))
@@ -60,7 +60,11 @@ def test_a_share_opens_for_its_own_task_time_nonce_public_share_and_aggregator_a
     ]
     for one in moved:
         assert not opened(0, 0, [one]).readable.any()
-    for other in (published(task(name="u")), published(precision=60), published(start=NOW - 1)):
+    for other in (
+        published(task(recipe=SUMS, name="u")),
+        published(TASK.task, precision=60),
+        published(TASK.task, start=NOW - 1),
+    ):
         assert not opened(0, 0, SENT, other).readable.any()
     unknown = dataclasses.replace(first.shares[0], number=2)
     assert not opened(0, 0, [dataclasses.replace(first, shares=(unknown, first.shares[1]))]).readable.any()

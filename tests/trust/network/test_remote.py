@@ -84,6 +84,7 @@ def test_only_true_is_a_claim_that_noise_is_secret() -> None:
     assert not met(Line(hello({"federation": FACTS["federation"]}))).secret
 
 
+VERIFIED = dataclasses.replace(federation(), scheme="odo", largest=100)
 WRONG_HELLOS: dict[str, tuple[bytes, type[ProtocolError]]] = {
     "garbage": (b"garbage", BadSignature),
     "empty": (b"", BadSignature),
@@ -96,6 +97,7 @@ WRONG_HELLOS: dict[str, tuple[bytes, type[ProtocolError]]] = {
     "a list": (hello([1]), Malformed),
     "nothing": (hello(None), Malformed),
     "another federation": (hello({**FACTS, "federation": "00"}), Disagreement),
+    "another scheme": (hello({**FACTS, "federation": VERIFIED.digest.hex()}), Disagreement),
     "no federation": (hello({}), Disagreement),
     "signed by another": (
         forged(said(HELLO, json.dumps(FACTS).encode(), HELLO)),

@@ -237,7 +237,7 @@ class Client(Held):
         graph.check_left("shares", graph.chosen, [self.name])
         held = {name: self._opened(name, box) for name, box in boxes.items()}
         for name, one in held.items():
-            if self.terms.degree and one.chosen != written(self.terms, graph.chosen[name]):
+            if self.terms.degree and one.chosen != graph.written[name]:
                 raise Disagreement("delivery", f"it says that {name!r} chose others than it did", "", UNOPENED)
         return held
 

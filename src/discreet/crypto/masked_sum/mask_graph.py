@@ -79,7 +79,12 @@ class MaskGraph:
         names = ordered(self.terms, self.chosen)
         if not self.terms.degree:
             return listed(names)
-        return labelled({name: written(self.terms, self.chosen[name]) for name in names})
+        return labelled({name: self.written[name] for name in names})
+
+    @cached_property
+    def written(self) -> dict[str, bytes]:
+        """Whom each has chosen, as a bit for each party."""
+        return {name: written(self.terms, some) for name, some in self.chosen.items()}
 
     @classmethod
     def from_bytes(cls, terms: MaskTerms, data: bytes) -> MaskGraph:
@@ -95,7 +100,9 @@ class MaskGraph:
 
 def written(terms: MaskTerms, names: frozenset[str]) -> bytes:
     """Some parties, as a bit for each."""
-    return np.packbits([name in names for name in terms.parties]).tobytes()
+    bits = np.zeros(len(terms.parties), np.uint8)
+    bits[[terms.index(name) - 1 for name in names]] = 1
+    return np.packbits(bits).tobytes()
 
 
 def read(terms: MaskTerms, data: bytes) -> frozenset[str]:
@@ -104,7 +111,7 @@ def read(terms: MaskTerms, data: bytes) -> frozenset[str]:
     count = len(terms.parties)
     if len(bits) != 8 * (-(-count // 8)) or bits[count:].any():
         raise Malformed("graph of masks", "it has not a bit for each party", "Ask for it again.", UNOPENED)
-    return frozenset(name for name, bit in zip(terms.parties, bits, strict=False) if bit)
+    return frozenset([terms.parties[place] for place in np.flatnonzero(bits).tolist()])
 
 
 def drawn(terms: MaskTerms, bits: Bits, name: str, names: Iterable[str]) -> frozenset[str]:

@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from discreet.core.bits import Bits
-from discreet.core.held import Held, exclusive
-from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
+from discreet.core.held import exclusive
+from discreet.crypto.errors import UNOPENED, Malformed, OutOfOrder
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.messages import Message, ReplayGuard, Signed, framed, labelled, split, unlabelled
+from discreet.crypto.messages import Message, Signed, framed, labelled, split, unlabelled
 from discreet.crypto.odo.odo_terms import OdoTerms
 from discreet.crypto.odo.proceedings import ANSWERED, SAID, Header, Proceedings
 from discreet.crypto.odo.transcript import Transcript
-from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys, check_roster
+from discreet.crypto.rounds.agreement import AnnouncedKeys, PublicKeys
+from discreet.crypto.rounds.round_relay import RoundRelay
 from discreet.crypto.rounds.speaker import Total
 from discreet.crypto.rounds.terms import UsedRounds
 from discreet.noise.system_bits import system_bits
 
 
-class OdoRelay(Held):
+class OdoRelay(RoundRelay[OdoTerms]):
     """Hears the parties step by step, and passes on to all what each has said.
 
     Parameters
@@ -39,37 +40,19 @@ class OdoRelay(Held):
     def __init__(
         self, identity: Identity, terms: OdoTerms, roster: Roster, rounds: UsedRounds, bits: Bits | None = None
     ) -> None:
-        if identity.name != terms.server:
-            raise Disagreement("relay", f"{identity.name!r} is not the server of these terms", "", UNOPENED)
-        check_roster(identity, terms, roster)
-        rounds.claim(terms.round)
-        self.terms, self.step = terms, SAID[0]
-        self._identity, self._roster, self._bits = identity, roster, bits or system_bits()
-        self._seen = ReplayGuard(terms.round, *SAID)
-        self._heard: dict[str, Signed] = {}
+        super().__init__(identity, terms, roster, rounds, SAID)
+        self._bits = bits or system_bits()
         self._kept: dict[str, dict[str, bytes]] = {}
         self._total: Total | None = None
         self._announced = AnnouncedKeys(terms, {})
         self._proceedings = Proceedings(terms, b"", {})
 
-    @property
-    def most(self) -> int:
-        """The longest message of a party in this round, in bytes."""
-        return self.terms.most
-
-    @exclusive
-    def receive(self, signed: Signed) -> None:
-        """Hear one party, or refuse what it says."""
-        self.terms.index(signed.sender)
-        message = signed.verified(self._roster)
-        with self._seen.admitting(message):
-            if message.kind != self.step:
-                raise OutOfOrder(f"step of {message.kind}", f"the relay is at the step of {self.step}", "", UNOPENED)
-            if message.kind == "keys":
-                PublicKeys.of(message, self.terms)
-            elif message.kind == "deal":
-                self._check_dealt(message)
-            self._heard[message.sender] = signed
+    def _take(self, message: Message) -> None:
+        """Check what one party says, where it alone can be wrong."""
+        if message.kind == "keys":
+            PublicKeys.of(message, self.terms)
+        elif message.kind == "deal":
+            self._check_dealt(message)
 
     @exclusive
     def passed_on(self) -> Mapping[str, Signed]:
@@ -77,8 +60,7 @@ class OdoRelay(Held):
         place = SAID.index(self.step)
         if place == len(SAID) - 1:
             return {}
-        self.terms.check_enough(self.step, len(self._heard))
-        said, self._heard, self.step = self._heard, {}, SAID[place + 1]
+        said, self.step = self._ended(), SAID[place + 1]
         kind = ANSWERED[place]
         if place != 1:
             self._kept[SAID[place]] = {name: one.to_bytes() for name, one in said.items()}
@@ -106,8 +88,7 @@ class OdoRelay(Held):
         WrongShares
             More of them are false than can be told from the others.
         """
-        if self.step != "sum":
-            raise OutOfOrder("total", f"the relay is at the step of {self.step}", "", UNOPENED)
+        self._check_step("sum", "total")
         self._kept["sum"] = {name: one.to_bytes() for name, one in self._heard.items()}
         self._proceedings.hear("sum", {name: one.message.body for name, one in self._heard.items()})
         total = self._proceedings.total(self._bits)
@@ -152,6 +133,3 @@ class OdoRelay(Held):
         if set(boxes) != set(self._announced.keys) - {message.sender} or Header.from_bytes(inner.body).boxes != boxes:
             obstacle = "it is not one box for each other party, as its header says"
             raise Malformed(f"dealing of {message.sender!r}", obstacle, "", UNOPENED)
-
-    def _signed(self, kind: str, body: bytes) -> Signed:
-        return Message(self.terms.round, self.terms.server, kind, body).signed(self._identity)

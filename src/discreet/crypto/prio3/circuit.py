@@ -40,6 +40,8 @@ class Circuit(abc.ABC):
     """Of the algorithm: what separates its seeds from those of others."""
     joint = 0
     """JOINT_RAND_LEN."""
+    lanes = 1
+    """How many outputs the gadget has; one in the draft. Each has a polynomial of its own in the proof."""
 
     @property
     @abc.abstractmethod
@@ -72,9 +74,14 @@ class Circuit(abc.ABC):
         return 1 << self.calls.bit_length()
 
     @property
+    def told(self) -> int:
+        """How many values of each gadget polynomial are in the proof: as in the draft, all but one, which follows."""
+        return 2 * self.points - 1
+
+    @property
     def proof(self) -> int:
         """PROOF_LEN."""
-        return self.arity + 2 * self.points - 1
+        return self.arity + self.told * self.lanes
 
     @property
     def queried(self) -> int:
@@ -84,7 +91,7 @@ class Circuit(abc.ABC):
     @property
     def verifier(self) -> int:
         """VERIFIER_LEN."""
-        return self.arity + 2
+        return 1 + self.arity + self.lanes
 
     @abc.abstractmethod
     def encoded(self, measurements: Sequence[Any] | Integers) -> Integers:
@@ -92,7 +99,7 @@ class Circuit(abc.ABC):
 
     @abc.abstractmethod
     def gadget(self, wires: Vector) -> Vector:
-        """What the gadget gives for wires along the axis of elements."""
+        """What the gadget gives for wires along the axis of elements: as many elements as it has outputs."""
 
     @abc.abstractmethod
     def inputs(self, measurement: Vector, joint: Vector) -> Vector:
@@ -104,7 +111,10 @@ class Circuit(abc.ABC):
 
     @abc.abstractmethod
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
-        """Shares of the outputs of the circuit, from what the gadget gives for every call."""
+        """Shares of the outputs of the circuit, from what the gadget gives for every call, one call after another.
+
+        They are reduced where there are several, to be multiplied.
+        """
 
     def results(self, total: Vector) -> Vector:
         """From (sums of) encoded measurements to (sums of) what was measured."""

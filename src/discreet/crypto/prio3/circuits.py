@@ -181,8 +181,9 @@ class HistogramCircuit(Chunked):
         return (values[:, None] == np.arange(self.length)).astype(np.int64)
 
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
-        total = self.field.total
-        return np.concatenate([total(gadgets), total(measurement) - self._share_of_one(shares)], axis=1)
+        field = self.field
+        ones = field.total(measurement) - self._share_of_one(shares)
+        return np.concatenate([field.total(gadgets), field.reduced(ones)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,8 @@ class MultihotCountVecCircuit(Chunked):
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
         field = self.field
         told = field.dot(field.elements(weights(self.weight)), measurement[:, self.length :])
-        return np.concatenate([field.total(gadgets), field.total(measurement[:, : self.length]) - told], axis=1)
+        ones = field.total(measurement[:, : self.length]) - told
+        return np.concatenate([field.total(gadgets), field.reduced(ones)], axis=1)
 
     def results(self, total: Vector) -> Vector:
         return total[:, : self.length]

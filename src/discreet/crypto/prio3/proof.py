@@ -29,14 +29,15 @@ def proved(circuit: Circuit, measurement: Vector, seeds: Vector, joint: Vector) 
     """The proof: the seeds of the wires, and the gadget polynomial at all but the last of its points.
 
     The wire polynomials have the seed at one root of unity and the wires of each call at the next ones; the gadget
-    polynomial is the gadget of all of them, so half of its points are theirs and the others lie between.
+    polynomial is the gadget of all of them, so half of its points are theirs and the others lie between. A gadget with
+    several outputs has a polynomial for each, whose values at one point stand together.
     """
     field = circuit.field
     spare = field.zeros(circuit.points - 1 - circuit.calls, *seeds.shape[1:])
     here = np.concatenate([seeds[:, None], circuit.inputs(measurement, joint), spare], axis=1)
-    both = [circuit.gadget(wires.swapaxes(1, 2))[:, 0] for wires in (here, field.between(here))]
-    polynomial = np.stack(both, axis=2).reshape(field.limbs, 2 * circuit.points, seeds.shape[-1])
-    return np.concatenate([seeds, polynomial[:, :-1]], axis=1)
+    both = [circuit.gadget(wires.swapaxes(1, 2)).swapaxes(1, 2) for wires in (here, field.between(here))]
+    values = np.stack(both, axis=2).reshape(field.limbs, 2 * circuit.points * circuit.lanes, seeds.shape[-1])
+    return np.concatenate([seeds, values[:, : circuit.told * circuit.lanes]], axis=1)
 
 
 def queried(circuit: Circuit, measurement: Vector, proof: Vector, query: Vector, joint: Vector, shares: int) -> Queried:
@@ -54,23 +55,28 @@ def queried(circuit: Circuit, measurement: Vector, proof: Vector, query: Vector,
         Public. The number of aggregators.
     """
     field, n, calls = circuit.field, circuit.points, circuit.calls
-    seeds, values, point = proof[:, : circuit.arity], proof[:, circuit.arity :], query[:, -1:]
+    seeds, point = proof[:, : circuit.arity], query[:, -1:]
+    values = proof[:, circuit.arity :].reshape(field.limbs, circuit.told, circuit.lanes, -1)
     both, powers = field.lagrange(np.concatenate([point, field.product(point, field.roots(2 * n, -1, 0))], axis=-1), n)
     (basis, turned), (power, _) = np.split(both, 2, axis=-1), np.split(powers, 2, axis=-1)
-    omitted = field.dot(field.roots(2 * n, n + 1, 3 * n), values)
-    even = field.dot(basis, values[:, 0::2])
-    odd = field.dot(turned, np.concatenate([values[:, 1::2], omitted], axis=1))
-    one, half = field.constant(1), field.constant(pow(2, -1, field.prime))
-    gadget = field.product(one + power, even) + field.product(one - power, odd)
-    outputs = circuit.outputs(measurement, values[:, 2 : 2 * calls + 1 : 2], shares)
+    between = values[:, 1::2]
+    if circuit.told < 2 * n:
+        omitted = field.dot(field.roots(2 * n, n + 1, 3 * n)[..., None], values)
+        between = np.concatenate([between, omitted], axis=1)
+    even = field.dot(basis[:, :, None], values[:, 0::2])[:, 0]
+    odd = field.dot(turned[:, :, None], between)[:, 0]
+    half = field.constant(pow(2, -1, field.prime))
+    part = field.product(half, power)
+    gadget = field.product(half + part, even) + field.product(half - part, odd)
+    called = values[:, 2 : 2 * calls + 1 : 2].reshape(field.limbs, calls * circuit.lanes, -1)
+    outputs = circuit.outputs(measurement, called, shares)
     if circuit.checks > 1:
-        outputs = field.dot(query[:, :-1], field.reduced(outputs))
+        outputs = field.dot(query[:, :-1], outputs)
     wires = circuit.wires(basis, measurement, seeds, joint, shares)
-    verifier = np.concatenate([outputs, wires, field.product(half, field.reduced(gadget))], axis=1)
-    return Queried(verifier, ~field.is_zero(power - one))
+    return Queried(np.concatenate([outputs, wires, gadget], axis=1), ~field.is_zero(power - field.constant(1)))
 
 
 def decided(circuit: Circuit, verifier: Vector) -> Mask:
     """For each report, whether the verifier, added up over all shares, accepts it."""
-    output, wires, gadget = verifier[:, :1], verifier[:, 1:-1], verifier[:, -1:]
+    output, wires, gadget = verifier[:, :1], verifier[:, 1 : circuit.arity + 1], verifier[:, circuit.arity + 1 :]
     return circuit.field.is_zero(np.concatenate([output, circuit.gadget(wires) - gadget], axis=1))

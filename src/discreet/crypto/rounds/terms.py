@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
 from discreet.core.errors import ParameterError
@@ -110,9 +111,13 @@ class Terms:
 
     def index(self, name: str) -> int:
         """A party's index among the shares, from 1."""
-        if name not in self.parties:
+        if name not in self._places:
             raise UnknownParty(f"round {self.round!r}", f"{name!r} takes no part", "", UNOPENED, name=name)
-        return self.parties.index(name) + 1
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.parties, 1)}
 
     def check_enough(self, step: str, count: int) -> None:
         """Refuse to go on with fewer parties than the threshold."""

@@ -86,7 +86,7 @@ class Written:
     squares : Tensor of shape (samples,)
         Their squared lengths.
     scales : Tensor of shape (samples,), optional
-        What the values of each sample are multiples of.
+        What the values of each sample are multiples of; finite where there are none.
     """
 
     values: Tensor
@@ -96,7 +96,7 @@ class Written:
     def weighted(self, weights: Tensor) -> Tensor:
         """Their sum, each times its weight."""
         if self.scales is None:
-            return weighted_sum(weights, counted(self.values, weights))
+            return weighted_sum(weights, self.values)
         scaled = torch.where(weights > 0, weights * self.scales, 0)
         return weighted_sum(scaled, counted(self.values, weights))
 
@@ -199,7 +199,8 @@ class Patches:
     def _write(self) -> Written:
         if not self._has_kernel:
             values = self.explicit()
-            return Written(values, squared_lengths(values))
+            squares = squared_lengths(values)  # where these are not finite, weights are zero: and zero times zero is
+            return Written(values.nan_to_num_(0.0, 0.0, 0.0), squares)
         from discreet.deep.forms.gpu_norms import patch_gradients
 
         lengths = [squared_lengths(self._apart(one)) for one in (self.inputs, self.slopes)]

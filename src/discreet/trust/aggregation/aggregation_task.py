@@ -19,12 +19,11 @@ from discreet.core.events import Event, written
 from discreet.core.grid import Array
 from discreet.core.mechanism import Share
 from discreet.core.neighbors import Neighbors
-from discreet.crypto.fields.limb_field import FIELD64
 from discreet.crypto.fields.prime_field import Bytes
 from discreet.crypto.messages import framed
-from discreet.crypto.prio3.chunked import PROOFS
 from discreet.crypto.prio3.circuit import Circuit, Integers
-from discreet.crypto.prio3.circuits import CountCircuit, HistogramCircuit, SumCircuit, multiproof
+from discreet.crypto.prio3.circuits import CountCircuit, SumCircuit, multiproof
+from discreet.crypto.prio3.direct_histogram import DirectHistogramCircuit
 from discreet.crypto.prio3.prio3 import Prio3
 from discreet.mechanisms.additive.share_of import share_of
 from discreet.questions.named import question_of
@@ -139,7 +138,7 @@ class AggregationTask:
                 "Ask organisations instead of devices (SecureSum), or for fewer numbers.",
             )
         if self.one_cell:
-            return CountCircuit() if size == 1 else HistogramCircuit(FIELD64, PROOFS, size + 1)
+            return CountCircuit() if size == 1 else DirectHistogramCircuit(length=size + 1)
         return SumCircuit(most=most) if size == 1 else multiproof(size, most)
 
     @property

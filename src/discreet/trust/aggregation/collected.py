@@ -43,7 +43,7 @@ class _Devices:
 
     neighbors, unit = NEIGHBORS, RECORD
     curated = local = False
-    secret = True
+    secret = once = True
     units = None
     reports = 2.0
 
@@ -114,7 +114,7 @@ class Collected(Held):
 
     neighbors, unit = NEIGHBORS, RECORD
     curated = local = False
-    secret = True
+    secret = once = True
     units = None
     reports = 2.0
 
