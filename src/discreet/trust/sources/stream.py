@@ -45,7 +45,7 @@ class Stream(Batched):
     def __init__(self, asked: str, read: Read, schema: Schema, unit: Unit = RECORD, *, unit_type: Any = None) -> None:
         self.schema, self.unit = schema, unit
         self._asked, self._read, self._unit_type = asked, read, unit_type
-        self._kept: KeptRows | Pooled | None = None
+        self._kept: Batched | None = None
         if unit.column is not None:
             self._kept = shielded(asked, self._set_aside)
 
@@ -100,7 +100,7 @@ class Stream(Batched):
         fields = canonical_fields(self.schema, self._unit_type)
         return connection.from_arrow(arrow().RecordBatchReader.from_batches(fields, batches))
 
-    def _set_aside(self) -> KeptRows | Pooled:
+    def _set_aside(self) -> Batched:
         connection, bounded = engine(), Pooled if self.unit.pooled else KeptRows
         return bounded(self._asked, connection, self._decoded(connection), self.schema, self.unit)
 
