@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,13 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Category, Schema
 from discreet.trust.exact_sum import exact_sum
+from discreet.trust.sources.adbc_connection import AdbcConnection
 from discreet.trust.sources.columns.arrow_column import read_matrix
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.columns.postgres_column import PostgresColumn
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.kept_rows import choice, most_rows, place
+from discreet.trust.sources.relation import ENGINE_LOCK
 from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 
@@ -29,36 +33,15 @@ WRAPPED = 2**63
 PIECE = 2**31  # steps that a whole number of four bytes holds; PostgreSQL adds these up faster
 
 
-class PostgresTables:
-    """What a connection to PostgreSQL can do for a source.
-
-    Parameters
-    ----------
-    answered : callable
-        A query in, all its rows out.
-    streamed : callable
-        A query in, Arrow record batches out, a few at a time.
-    done : callable
-        A statement in, which gives nothing.
-    """
-
-    def __init__(
-        self,
-        answered: Callable[[str], list[tuple[Any, ...]]],
-        streamed: Callable[[str], Iterator[Any]],
-        done: Callable[[str], None],
-    ) -> None:
-        self.answered, self.streamed, self.done = answered, streamed, done
-
-    def columns(self, query: str, columns: Sequence[str]) -> dict[str, PostgresColumn]:
-        """These columns with their types; none where this server would not decode as other engines do."""
-        encoding, digest = self.answered("SELECT current_setting('server_encoding'), md5('')")[0]
-        if encoding != "UTF8" or digest != "d41d8cd98f00b204e9800998ecf8427e":
-            return {}
-        kinds = ", ".join(f"pg_typeof(records.{name(column)})::OID::BIGINT" for column in columns)
-        records = f"(VALUES (1)) AS one (row) LEFT JOIN (SELECT * FROM ({query}) AS own LIMIT 0) AS records ON TRUE"
-        types = zip(columns, self.answered(f"SELECT {kinds} FROM {records}")[0], strict=True)
-        return {column: PostgresColumn(column, oid) for column, oid in types}
+def postgres_columns(connection: AdbcConnection, query: str, columns: Sequence[str]) -> dict[str, PostgresColumn]:
+    """The columns of a query with their types; none where this server would not decode as other engines do."""
+    encoding, digest = connection.answered("SELECT current_setting('server_encoding'), md5('')")[0]
+    if encoding != "UTF8" or digest != "d41d8cd98f00b204e9800998ecf8427e":
+        return {}
+    kinds = ", ".join(f"pg_typeof(records.{name(column)})::OID::BIGINT" for column in columns)
+    records = f"(VALUES (1)) AS one (row) LEFT JOIN (SELECT * FROM ({query}) AS own LIMIT 0) AS records ON TRUE"
+    types = zip(columns, connection.answered(f"SELECT {kinds} FROM {records}")[0], strict=True)
+    return {column: PostgresColumn(column, oid) for column, oid in types}
 
 
 class PostgresRows(Batched):
@@ -68,8 +51,8 @@ class PostgresRows(Batched):
     ----------
     asked : str
         What is read, for errors.
-    tables : PostgresTables
-        The connection.
+    connection : AdbcConnection
+        To PostgreSQL.
     schema, unit : Schema, Unit
         Public. What the records are; no unit has more rows than it may.
     records : str
@@ -83,7 +66,7 @@ class PostgresRows(Batched):
     def __init__(
         self,
         asked: str,
-        tables: PostgresTables,
+        connection: AdbcConnection,
         schema: Schema,
         unit: Unit,
         records: str,
@@ -91,7 +74,8 @@ class PostgresRows(Batched):
         raw: Mapping[str, PostgresColumn],
     ) -> None:
         self.schema, self.unit = schema, unit
-        self._asked, self._tables, self._records, self._columns, self._raw = asked, tables, records, columns, raw
+        self._asked, self._connection = asked, connection
+        self._records, self._columns, self._raw = records, columns, raw
 
     def reads(self, columns: Sequence[str]) -> bool:
         """Whether all of these columns are decoded there."""
@@ -105,7 +89,7 @@ class PostgresRows(Batched):
         query = (
             self._grouped_late(question, tally) if self._groups_late(question, tally) else self._summed(question, tally)
         )
-        return _total(tally, shielded(self._asked, lambda: self._tables.answered(query)))
+        return _total(tally, shielded(self._asked, lambda: self._connection.answered(query)))
 
     def _summed(self, question: BoundedSum, tally: Tally) -> str:
         """A query for what the rows of each cell add up to, in grid steps."""
@@ -159,10 +143,10 @@ class PostgresRows(Batched):
 
     def units(self) -> int:
         query = f"SELECT count(*) FROM {self._records} AS records"
-        return int(shielded(self._asked, lambda: self._tables.answered(query)[0][0]))
+        return int(shielded(self._asked, lambda: self._connection.answered(query)[0][0]))
 
     def _batches(self, query: str) -> Iterator[Any]:
-        return shielded_all(self._asked, lambda: sliced(self._tables.streamed(query)))
+        return shielded_all(self._asked, lambda: sliced(self._connection.streamed(query)))
 
     def _chosen(self, names: Sequence[str]) -> str:
         """A query for the columns of these names as c0, c1, ...; never none, for the number of rows."""
@@ -195,13 +179,13 @@ def _total(tally: Tally, cells: list[tuple[Any, ...]]) -> Steps:
     return total.ravel()
 
 
-def postgres_rows(asked: str, tables: PostgresTables, query: str, schema: Schema) -> PostgresRows:
+def postgres_rows(asked: str, connection: AdbcConnection, query: str, schema: Schema) -> PostgresRows:
     """The records of a query, decoded again for every question."""
-    raw = shielded(asked, lambda: tables.columns(query, list(schema.columns)))
+    raw = shielded(asked, lambda: postgres_columns(connection, query, list(schema.columns)))
     found = {column: own.decoded(schema.columns[column]) for column, own in raw.items()}
     columns = {column: decoded for column, decoded in found.items() if decoded is not None}
     categories = {column: raw[column] for column in columns if isinstance(schema.columns[column], Category)}
-    return PostgresRows(asked, tables, schema, RECORD, f"({query})", columns, categories)
+    return PostgresRows(asked, connection, schema, RECORD, f"({query})", columns, categories)
 
 
 @unheld("cache")
@@ -215,8 +199,8 @@ class PostgresKept(PostgresRows):
     ----------
     asked : str
         What is read, for errors.
-    tables : PostgresTables
-        The connection.
+    connection : AdbcConnection
+        To PostgreSQL.
     query : str
         Public. The records.
     schema, unit : Schema, Unit
@@ -226,13 +210,14 @@ class PostgresKept(PostgresRows):
     """
 
     def __init__(
-        self, asked: str, tables: PostgresTables, query: str, schema: Schema, unit: Unit, decoded: str
+        self, asked: str, connection: AdbcConnection, query: str, schema: Schema, unit: Unit, decoded: str
     ) -> None:
         self.table = f"discreet_kept_{secrets.token_hex(8)}"
         columns = {column: f"c{i}" for i, column in enumerate(schema.columns)}
-        super().__init__(asked, tables, schema, unit, f"pg_temp.{self.table}", columns, {})
+        super().__init__(asked, connection, schema, unit, f"pg_temp.{self.table}", columns, {})
         self._decoded = f"SELECT {decoded} FROM ({query}) AS records OFFSET 0"
         self.make()
+        weakref.finalize(self, _given_back, connection, self._records).atexit = False  # it goes with the connection
 
     def make(self) -> None:
         """Set the rows aside."""
@@ -245,42 +230,58 @@ class PostgresKept(PostgresRows):
         numbered = f"SELECT {content}, size, {START} AS start, {place(self.schema)}"
         placed = f"{numbered} FROM {records} JOIN {sizes} USING (u) WHERE size > {rows}"
         chosen = f"SELECT {content} FROM ({placed}) AS placed WHERE {choice('start', self.unit)}"
-        done = self._tables.done
-        self.drop()
+        done = self._connection.done
+        _drop(self._connection, kept)
         done(f"CREATE TEMPORARY TABLE {_bare(records)} AS SELECT * FROM ({self._decoded}) AS rows WHERE u IS NOT NULL")
         done(f"CREATE TEMPORARY TABLE {_bare(sizes)} AS SELECT u, count(*) AS size FROM {records} GROUP BY u")
         every = f"SELECT {content} FROM {records} AS records WHERE NOT EXISTS ({crowded})"
         done(f"CREATE TEMPORARY TABLE {_bare(kept)} AS {every} UNION ALL {chosen}")
-        self._units = int(self._tables.answered(f"SELECT count(*) FROM {sizes}")[0][0])
+        self._units = int(self._connection.answered(f"SELECT count(*) FROM {sizes}")[0][0])
         for table in (records, sizes):
             done(f"DROP TABLE {table}")
         done(f"ANALYZE {kept}")
 
-    def drop(self) -> None:
-        """Drop what was set aside, and what was left of an attempt to do so."""
-        for table in ("_records", "_sizes", ""):
-            self._tables.done(f"DROP TABLE IF EXISTS {self._records}{table}")
-
     def there(self) -> bool:
         """Whether the table is there: a connection that was lost has taken it along."""
-        return bool(self._tables.answered(f"SELECT to_regclass('{self._records}') IS NOT NULL")[0][0])
+        return bool(self._connection.answered(f"SELECT to_regclass('{self._records}') IS NOT NULL")[0][0])
 
     def units(self) -> int:
         return self._units
+
+
+def _drop(connection: AdbcConnection, kept: str) -> None:
+    """Drop what was set aside, and what was left of an attempt to do so."""
+    for table in ("_records", "_sizes", ""):
+        connection.done(f"DROP TABLE IF EXISTS {kept}{table}")
+
+
+def _given_back(connection: AdbcConnection, kept: str) -> None:
+    """Drop a table that nobody asks any more, unless its connection is in use: then it goes with that."""
+    if ENGINE_LOCK.acquire(blocking=False):
+        try:
+            if not connection.streaming:
+                with contextlib.suppress(Exception):  # a connection that is lost has none any more
+                    _drop(connection, kept)
+        finally:
+            ENGINE_LOCK.release()
 
 
 def _bare(table: str) -> str:
     return table.removeprefix("pg_temp.")
 
 
-def postgres_kept(asked: str, tables: PostgresTables, query: str, schema: Schema, unit: Unit) -> PostgresKept | None:
+def postgres_kept(
+    asked: str, connection: AdbcConnection, query: str, schema: Schema, unit: Unit
+) -> PostgresKept | None:
     """The rows that units may keep, set aside in PostgreSQL; None where Arrow must decode them."""
     assert unit.column is not None
-    own = shielded(asked, lambda: tables.columns(query, list(dict.fromkeys([*schema.columns, str(unit.column)]))))
+    own = shielded(
+        asked, lambda: postgres_columns(connection, query, list(dict.fromkeys([*schema.columns, str(unit.column)])))
+    )
     if not own or (named := own[unit.column].unit) is None:
         return None
     columns = [own[column].decoded(kind) for column, kind in schema.columns.items()]
     if None in columns:
         return None
     decoded = ", ".join([f"{named} AS u", *(f"{column} AS c{i}" for i, column in enumerate(columns))])
-    return PostgresKept(asked, tables, query, schema, unit, decoded)
+    return PostgresKept(asked, connection, query, schema, unit, decoded)

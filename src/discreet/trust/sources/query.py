@@ -16,10 +16,11 @@ from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
+from discreet.trust.sources.adbc_connection import AdbcConnection
 from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.postgres import PostgresKept, PostgresTables, postgres_kept, postgres_rows
+from discreet.trust.sources.postgres import PostgresKept, PostgresRows, postgres_kept, postgres_rows
 from discreet.trust.sources.relation import ENGINE_LOCK, LockedStream, Relation
 from discreet.trust.sources.shielded import check_reachable
 from discreet.trust.sources.source import Batched
@@ -103,18 +104,17 @@ class Query(LockedStream):
         connect: Callable[[], Any] | None = None,
     ) -> None:
         arrow()
-        self._connection, self._query, self._connect = connection, query.strip().rstrip(";"), connect
-        asked, types = "run a query", self._types()
+        self._connection, self._query, self._connect = AdbcConnection(connection), query.strip().rstrip(";"), connect
+        asked, types = "run a query", self._connection.types(self._query)
         check_header(asked, types.names, schema, unit)
-        check_postgres_types(asked, types, read_columns(schema, unit), self._answered)
+        check_postgres_types(asked, types, read_columns(schema, unit), self._connection.answered)
         check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)}, schema)
         unit_type = types.field(unit.column).type if unit.column is not None else None
+        self._rows: PostgresRows | None = None
         with ENGINE_LOCK:
-            self._tables = PostgresTables(self._answered, self._streamed, self._done) if self._is_postgres() else None
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
-            self._rows = None
-            if self._tables is not None and unit.column is None:
-                self._rows = postgres_rows(asked, self._tables, self._query, schema)
+            if self._kept is None and self._connection.is_postgres:
+                self._rows = postgres_rows(asked, self._connection, self._query, schema)
 
     def check_ready(self) -> None:
         if self._kept is not None and not isinstance(self._kept, PostgresKept):
@@ -127,14 +127,14 @@ class Query(LockedStream):
 
     def _look(self) -> None:
         """Try the connection; what was set aside there is made again where it is gone."""
-        self._answered("SELECT 1")
+        self._connection.answered("SELECT 1")
         if isinstance(self._kept, PostgresKept) and not self._kept.there():
             self._kept.make()
 
     def _reconnect(self) -> None:
         if self._connect is None:
             raise ConnectionError
-        self._connection = self._connect()
+        self._connection.connection = self._connect()
         self._look()
 
     def sum(self, question: BoundedSum) -> Steps:
@@ -157,38 +157,14 @@ class Query(LockedStream):
             return super().units() if self._rows is None else self._rows.units()
 
     def _set_aside(self) -> Batched:
-        if self._tables is None or self.unit.pooled:
+        if self.unit.pooled or not self._connection.is_postgres:
             return super()._set_aside()
-        kept = postgres_kept(self._asked, self._tables, self._query, self.schema, self.unit)
+        kept = postgres_kept(self._asked, self._connection, self._query, self.schema, self.unit)
         return super()._set_aside() if kept is None else kept
-
-    def _answered(self, query: str) -> list[tuple[Any, ...]]:
-        with ENGINE_LOCK, self._connection.cursor() as cursor:
-            cursor.execute(query)
-            found: list[tuple[Any, ...]] = cursor.fetchall()
-            return found
-
-    def _types(self) -> Any:
-        with ENGINE_LOCK, self._connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM ({self._query}) AS records LIMIT 0")
-            return cursor.fetch_record_batch().schema
-
-    def _is_postgres(self) -> bool:
-        """Whether it is PostgreSQL itself, and no other database that speaks as it does."""
-        return bool(self._connection.adbc_get_info().get("vendor_name") == "PostgreSQL")
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         columns = ", ".join(f"{name(column)} AS c{i}" for i, column in enumerate(names))
-        return self._streamed(f"SELECT {columns} FROM ({self._query}) AS records")
-
-    def _streamed(self, query: str) -> Iterator[Any]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(query)
-            yield from cursor.fetch_record_batch()
-
-    def _done(self, statement: str) -> None:
-        with ENGINE_LOCK, self._connection.cursor() as cursor:
-            cursor.execute(statement)
+        return self._connection.streamed(f"SELECT {columns} FROM ({self._query}) AS records")
 
 
 def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> Stream:

@@ -152,28 +152,20 @@ def _trimmed(own: str) -> str:
 
 def _place(own: str, category: Category, oid: int) -> str | None:
     """`decoding.codes` in SQL."""
-    words = {form: place for form, place in category.places.items() if isinstance(form, str)}
-    forms = {form: place for form, place in category.places.items() if isinstance(form, float)}
+    listed = category.places.items()
+    words = {form: place for form, place in listed if isinstance(form, str) and "\0" not in form}  # it has no zeros
+    forms = {form: place for form, place in listed if isinstance(form, float)}
     if oid in WHOLE and not any(abs(form) >= MOST for form in forms):  # beyond, floats merge some of them
         return _found(f"{own}::TEXT", {str(int(form)): place for form, place in forms.items() if form == int(form)})
     if oid == TRUTH:
         return _found(f"{own}::TEXT", words)
     if oid not in TEXTS or forms:
         return None
-    words = {word: place for word, place in words.items() if _possible(word)}
     other = _found(_trimmed(own), words)
     if truths := {word: words[truth] for word, truth in TRUTHS.items() if truth in words}:
         other = f"coalesce({other}, {_found(f'lower({_trimmed(own)})', truths)})"
     # first as it is: so most records need not be trimmed
     return f"coalesce({_found(own, words)}, CASE WHEN {_short(own)} THEN {other} END)"
-
-
-def _possible(word: str) -> bool:
-    """Whether a text may be this: PostgreSQL has none with zeros or halves of letters."""
-    try:
-        return "\0" not in word and len(word.encode()) <= LONGEST
-    except UnicodeEncodeError:
-        return False
 
 
 def _found(text: str, places: Mapping[str, int]) -> str:
