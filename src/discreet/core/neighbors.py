@@ -139,6 +139,29 @@ class Unit:
 RECORD = Unit()
 
 
+@dataclass(frozen=True)
+class MadeRows(Unit):
+    """A unit of whose record, or rows, others were made: so many rows differ between neighbors.
+
+    Examples
+    --------
+    >>> MadeRows(rows=3).is_row, MadeRows(rows=3).protects_as(RECORD)
+    (False, True)
+    """
+
+    def __post_init__(self) -> None:
+        check_whole("privacy unit", "rows", self.rows, most=MOST_ROWS)
+
+    @classmethod
+    def of(cls, unit: Unit, rows: int) -> Unit:
+        """A unit of each of whose rows so many were made."""
+        return unit if rows == 1 else cls(unit.kind, unit.column, unit.rows * rows)
+
+    @property
+    def is_row(self) -> bool:
+        return False
+
+
 def check_protected(asked: str, neighbors: object, unit: object) -> None:
     """Refuse what is no relation, or no unit, such as their names.
 

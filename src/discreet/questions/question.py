@@ -24,6 +24,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.schema.schema import Category
 
 if TYPE_CHECKING:
+    from discreet.questions.mapped import RecordMap
     from discreet.questions.recipe import Recipe
 
 _LOCK = threading.Lock()
@@ -94,6 +95,9 @@ class View(Protocol):
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
         """What an untrusted function returns for each block of records, in a process of its own."""
+
+    def mapped(self, by: RecordMap) -> Array:
+        """All rows that an untrusted function makes of the records, each record in a process of its own."""
 
 
 class Question(Protocol):

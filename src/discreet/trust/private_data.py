@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.bits import Bits
@@ -11,6 +11,7 @@ from discreet.core.budget import Budget
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, NoPromise, Sampled, walked, written
+from discreet.core.grid import Array
 from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Noise
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
@@ -29,6 +30,8 @@ from discreet.trust.curator import Curator
 from discreet.trust.derived_trust import DerivedTrust
 from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.holder import Holder
+from discreet.trust.isolation.isolated import Form
+from discreet.trust.mapped_trust import MappedTrust, record_map
 from discreet.trust.permit import Description, releases
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.trust_model import Promise, TrustModel, check_ready
@@ -172,6 +175,58 @@ class PrivateData(Holder):
         derived = DerivedTrust.over(inner, columns, bounds or {})
         return PrivateData(derived if own is None else FilteredTrust(derived, own), self.ledger)
 
+    def map_untrusted(
+        self,
+        function: Callable[[Array], Any],
+        bounds: PlainSchema,
+        rows_out: int = 1,
+        *,
+        columns: Sequence[str] | None = None,
+        keep: Sequence[str] = (),
+        most: int | None = None,
+        seconds: float = 0.05,
+        isolation: Form = "full",
+    ) -> PrivateData:
+        """The same account, with rows that anybody's function makes of each record, as of a table of their own.
+
+        Each record has a process of its own, which computes for a public time and reaches nothing else: a function that
+        keeps state, looks at the clock, prints, fails or never ends changes what becomes of that record alone. Where it
+        gives no numbers in time, they are missing. For a function of many records at once, see `sample_and_aggregate`.
+
+        Parameters
+        ----------
+        function : callable
+            One record in, as an array of numbers; a number out for each new column, or up to `rows_out` rows of them.
+            It need not be trusted. A missing value is nan, a category its place in the schema's list.
+        bounds : mapping of str to (float, float) or list
+            Public. The new columns; what is outside of their bounds is moved there. Of a list, the function gives the
+            place of a value.
+        rows_out : int
+            Public. The most rows that come of one record. The noise grows with it.
+        columns : sequence of str, optional
+            Public. What the function sees, by default all numbers.
+        keep : sequence of str
+            Public. Numbers and categories of the record that its rows have, too: to group by, and in conditions.
+        most : int, optional
+            Public. How many records are looked at, which determines how long it takes; others are left out. Not needed
+            where the number of records is public. Where it is secret, the noise is for two records: one that comes may
+            drive another out.
+        seconds : float
+            Public. Processor time of each record, always. As many as there are processors are computed at a time.
+        isolation : {"full", "process"}
+            Public. What the function is kept from: see `discreet.trust.isolation.isolated`.
+
+        Examples
+        --------
+        >>> from discreet.statistics.moments.mean import mean
+        >>> data = PrivateData.of({"x": [3.0, 4.0] * 20}, {"x": (0, 10)}, Budget(50.0), neighbors=Neighbors.REPLACE)
+        >>> squares = data.map_untrusted(lambda record: record[0] ** 2, {"square": (0, 100)})
+        >>> bool(abs(mean(squares, "square", epsilon=50.0).value - 12.5) < 5)
+        True
+        """
+        by = record_map(self._trust, function, bounds, rows_out, columns, keep, most, seconds, isolation)
+        return PrivateData(MappedTrust(self._trust, by), self.ledger)
+
     def sql(self, text: str, **options: Any) -> Any:
         """Release what a SELECT asks for: the same as `discreet.sql`, which says what it takes."""
         return _front_end("discreet.query.select.sql", "sql")(self, text, **options)
@@ -189,6 +244,14 @@ class PrivateData(Holder):
             found = {**(trust.derived if isinstance(trust, DerivedTrust) else {}), **found}
             trust = trust.trust
         return found
+
+    @property
+    def _mapped_trust(self) -> TrustModel:
+        """The trust model below conditions and computed columns."""
+        trust = self._trust
+        while isinstance(trust, FilteredTrust | DerivedTrust):
+            trust = trust.trust
+        return trust
 
     @property
     def condition(self) -> Condition | None:
@@ -278,6 +341,8 @@ class PrivateData(Holder):
     def _full(self, purpose: str) -> str:
         if not isinstance(self._trust, WrappedTrust):
             return purpose
+        if isinstance(mapped := self._mapped_trust, MappedTrust):
+            purpose = f"{purpose} {mapped.named}"
         derived = "; ".join(f"{name} = {_shown(one)}" for name, one in self.derived.items())
         among = "" if self.condition is None else f" where {self.condition}"
         return f"{purpose}{f' with {derived}' if derived else ''}{among}"

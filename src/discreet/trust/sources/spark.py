@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -12,9 +14,11 @@ import numpy as np
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
+from discreet.questions.mapped import RecordMap
 from discreet.questions.question import BoundedSum, quiet
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
+from discreet.trust.isolation.isolated import isolated, processors
 from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
@@ -31,6 +35,7 @@ START = "CAST(conv(substr(md5(u), 1, 15), 16, 10) AS BIGINT)"
 SIZE = "count(*) OVER (PARTITION BY u) AS size"
 NESTED = ("array", "map", "struct", "variant", "interval")
 TIMES = ("date", "time")
+SPARE = 20  # places of a partition beside its share of them
 
 
 class SparkFrame(Source):
@@ -93,6 +98,25 @@ class SparkFrame(Source):
         found = _collected(counted).to_pydict()
         return filled(dict(zip(found["size"], found["count"], strict=True)), most)
 
+    def mapped(self, by: RecordMap) -> Array:
+        """All rows that an untrusted function makes of the records: on the workers, which have the walls for it.
+
+        What partition a record is in depends on that record alone. Each has half as many places again as its share.
+        """
+        partitions = int(self._frame.sparkSession.sparkContext.defaultParallelism)
+        share = dataclasses.replace(by, places=min(by.places, math.ceil(1.5 * by.places / partitions) + SPARE))
+        read = _raw(by.reads, self.schema) if self.unit.column is None else _kept(len(by.reads))
+
+        def rows() -> Any:
+            columns = [f"{self._columns[name]} AS c{i}" for i, name in enumerate(by.reads)]
+            own = ", ".join(f"`{name.replace('`', '``')}`" for name in self._frame.columns)
+            dealt = self._frame.selectExpr(*columns, f"xxhash64({own}) AS h").repartition(partitions, "h").drop("h")
+            with quiet():
+                return dealt.mapInArrow(_made(share, read), "rows binary")
+
+        made = [np.frombuffer(part) for part in _collected(rows)["rows"].to_pylist()]
+        return np.concatenate([np.empty(0), *made]).reshape(-1, len(by.after.columns))
+
     def _added(self, question: BoundedSum, columns: Sequence[str]) -> Any:
         """A frame with the sum of each partition."""
         width = len(columns)
@@ -149,6 +173,15 @@ def _pooled(question: BoundedSum, width: int) -> Work:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         steps = pooled_sum(question, unit_rows(batches, width))
         yield arrow().record_batch([arrow().array([steps.tobytes()])], names=["steps"])
+
+    return work
+
+
+def _made(by: RecordMap, read: Callable[[Any], Array]) -> Work:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        records = np.concatenate([np.empty((0, len(by.reads))), *map(read, sliced(batches))])
+        rows = dataclasses.replace(by, lines=processors()).of(records, isolated)
+        yield arrow().record_batch([arrow().array([rows.tobytes()])], names=["rows"])
 
     return work
 
