@@ -177,7 +177,7 @@ REFUSED = {
     "any of stay": "a comparison is missing",
     "only of stay * 2": "there is no column",
     "max of ward": "ward is no number",
-    "max of stay'); DROP TABLE kept; --": "",
+    "max of stay'); DROP TABLE kept; --": "cannot be read|it goes on|begins",
     "": "it is none of",
 }
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, NoPromise, Sampled, walked, written
 from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Noise
-from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
+from discreet.core.neighbors import MOST_ROWS, RECORD, Neighbors, Unit, check_protected
 from discreet.core.receipt import RELATIONS, in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
@@ -23,6 +24,7 @@ from discreet.mechanisms.additive.share_of import is_shared, share_of
 from discreet.questions.question import BoundedQuestion
 from discreet.schema.expressed import Expressed
 from discreet.schema.plain_schema import PlainSchema, schema_of
+from discreet.schema.relation.limited_rows import LimitedRows
 from discreet.schema.relation.per_unit import PerUnit
 from discreet.schema.relation.relation_node import RelationNode
 from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
@@ -170,13 +172,26 @@ class PrivateData(Holder):
             raise ParameterError("derive", "nothing is computed", 'Give such as hours="stay * 24".')
         return self._after(ComputedRows.read(self.relation, columns, bounds or {}))
 
-    def per_unit(self, /, *, bounds: Mapping[str, tuple[float, float]] | None = None, **columns: str) -> PrivateData:
+    def per_unit(
+        self,
+        /,
+        *,
+        by: str | Sequence[str] = (),
+        groups: int | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        **columns: str,
+    ) -> PrivateData:
         """A table with one row for each unit, of all its rows: nothing is left out, and nothing is paid.
 
         One unit moves one row then, however many rows it has here.
 
         Parameters
         ----------
+        by : str or sequence of str
+            Public. Columns that make groups of each unit's rows, with one row for each of them.
+        groups : int, optional
+            Public. The most groups of a unit, apart from the number of its rows; others are left out, without bias. By
+            default, as many as the unit may have rows.
         bounds : mapping of str to (float, float), optional
             Public. Of counts and sums, which nothing else bounds; numbers outside are moved inside.
         **columns : str
@@ -194,7 +209,17 @@ class PrivateData(Holder):
         >>> longest.unit.rows, list(longest.schema.columns)
         (1, ['visits', 'longest'])
         """
-        return self._after(PerUnit.read(self.relation, columns, bounds or {}))
+        keys = (by,) if isinstance(by, str) else tuple(by)
+        node: RelationNode = PerUnit.read(self.relation, columns, bounds or {}, keys)
+        if groups is not None and not keys:
+            raise ParameterError("per_unit", "groups are limited, and nothing makes any", "Give `by`.")
+        if keys:
+            most = self.relation.reach.rows if groups is None else groups
+            if most is None:
+                raise ParameterError("per_unit", "nothing bounds the groups of a unit", "Give groups=...")
+            check_whole("per_unit", "groups", most, most=MOST_ROWS)
+            node = LimitedRows(node, most)
+        return self._after(node)
 
     def join(
         self,

@@ -127,7 +127,7 @@ def _among(node: RelationNode) -> str:
 
 def _before(node: RelationNode) -> str:
     """What was done before rows were chosen and computed."""
-    if isinstance(node, StoredRows | PublicRows | LimitedRows):
+    if isinstance(node, StoredRows | PublicRows) or (isinstance(node, LimitedRows) and isinstance(node.of, StoredRows)):
         return ""
     if isinstance(node, JoinedRows):
         others = ", ".join(one.name for one in node.right.walked() if isinstance(one, StoredRows | PublicRows))
