@@ -36,7 +36,7 @@ MUTANTS = [
         tests="trust/test_derived_trust.py",
     ),
     *of(
-        "questions/transformation",
+        "schema/expressed",
         (
             "return np.clip(self.expression.values(values), self.number.lower, self.number.upper) + 0.0",
             "return self.expression.values(values)",

@@ -15,7 +15,7 @@ import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import KeyReused, NotPermitted, ParameterError, SchemaError
 from discreet.core.grid import Array
-from discreet.core.neighbors import RECORD, MadeRows, Neighbors, Unit
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.columns.total import count_of
 from discreet.questions.mapped import OfMapped, RecordMap
@@ -68,6 +68,11 @@ def fails_on_one(record: Array) -> list[float]:
     return [record[0] / 10, 1]
 
 
+def gives_something_odd(record: Array) -> Any:
+    odd = [None, "x", [[1]], object(), [np.inf, -1], [1j, 0], [[0.0, 1.0]] * 0]
+    return odd[int(record[0])] if record[0] < len(odd) else os._exit(0)
+
+
 def looks_at_the_clock(record: Array) -> list[float]:
     return [time.time(), 5.5]
 
@@ -91,15 +96,7 @@ def test_what_a_function_does_for_one_record_no_other_shows(way: str) -> None:
 def test_a_fault_is_a_missing_value() -> None:
     found = rows_of(fails_on_one, [1.0, 7.0, 3.0])
     np.testing.assert_array_equal(found, [[0.1, 1.0], [np.nan, np.nan], [0.3, 1.0]])
-    odd: list[Function] = [lambda record: None, lambda record: "x", lambda record: [[1]], lambda record: object()]
-    odd += [
-        lambda record: [np.inf, -1],
-        lambda record: [1j, 0],
-        lambda record: os._exit(0),
-        lambda record: [[0.0, 1.0]] * 0,
-    ]
-    for function in odd:
-        assert np.isnan(rows_of(function, [4.0])).all()
+    assert np.isnan(rows_of(gives_something_odd, [float(way) for way in range(8)])).all()
 
 
 def test_a_record_becomes_at_most_so_many_rows_inside_their_bounds() -> None:
@@ -142,7 +139,7 @@ def test_one_record_moves_a_sum_by_no_more_than_its_reach() -> None:
             both = [Matrix(by.of(one, plainly), AFTER).sum(question) for one in (values, less)]
             moved = np.abs(both[0] - both[1]).sum() * question.grid.step
             rows = Matrix(by.of(values, plainly), AFTER)
-            rows.unit = MadeRows.of(RECORD, 2 * by.rows_out)
+            rows.unit = Unit(rows=2 * by.rows_out)
             view = CuratorsView(rows, Neighbors.ADD_REMOVE, None)  # type: ignore[arg-type]
             answer = OfMapped(question, by, lambda view: view).answer(view)
             assert moved <= answer.sensitivity("l1")

@@ -14,6 +14,7 @@ from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
+from discreet.questions.fixed_rows import FixedRows
 from discreet.questions.question import BoundedSum, View
 from discreet.schema.schema import Category, Schema
 
@@ -103,21 +104,6 @@ class RecordMap:
                 own = new[:, :, column]
                 own[~np.isin(own, np.arange(len(kind.values)))] = np.nan
         return new
-
-
-@dataclass(frozen=True)
-class FixedRows:
-    """A function of one record as one of a block, which always gives so many rows: it runs where the function does."""
-
-    function: Callable[[Array], Any]
-    rows: int
-    width: int
-
-    def __call__(self, block: Array) -> Array:
-        given = np.asarray(self.function(block[0]), dtype=np.float64).reshape(-1, self.width)[: self.rows]
-        out = np.full((self.rows, self.width), np.nan)
-        out[: len(given)] = given
-        return out
 
 
 @dataclass(frozen=True)

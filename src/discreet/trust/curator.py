@@ -170,6 +170,16 @@ class Curator(Secret):
         self.schema = source.schema
         self.unit = source.unit
 
+    @property
+    def source(self) -> Source:
+        """The records, for a curator of rows that are made of them."""
+        return self._source
+
+    @property
+    def bits(self) -> Bits:
+        """Where noise comes from."""
+        return self._bits
+
     reports: float = 1
     local = False
     asks_again = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -14,8 +15,9 @@ from discreet.core.grid import Array
 from discreet.core.held import Secret, unheld
 from discreet.core.identity import identity
 from discreet.core.mechanism import Mechanism
-from discreet.core.neighbors import MadeRows, Neighbors
-from discreet.questions.mapped import FixedRows, OfMapped, RecordMap
+from discreet.core.neighbors import Neighbors
+from discreet.questions.fixed_rows import FixedRows
+from discreet.questions.mapped import OfMapped, RecordMap
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.schema.dates import Temporal
 from discreet.schema.plain_schema import PlainSchema, schema_of
@@ -31,6 +33,7 @@ from discreet.trust.wrapped_trust import WrappedTrust
 
 ASKED = "map records"
 LEAST, MOST = 0.01, 1e4  # seconds of processor time for one record: a process must start in it
+TRIED = 0.2  # seconds for a made-up record: an error takes some to be written
 MOST_PLACES, MOST_ROWS = 10**7, 1000
 Release = TypeVar("Release")
 
@@ -47,6 +50,8 @@ class MappedTrust(WrappedTrust, Secret):
         Who holds the records.
     by : RecordMap
         Public. What becomes of a record.
+    among : str
+        Public. Of which records.
 
     Guarantee
     ---------
@@ -55,11 +60,12 @@ class MappedTrust(WrappedTrust, Secret):
     Kilzer, Shmatikov and Witchel 2010: mappers that nobody trusts, with declared ranges, and reducers that are.
     """
 
-    def __init__(self, trust: TrustModel, by: RecordMap) -> None:
+    def __init__(self, trust: TrustModel, by: RecordMap, among: str = "") -> None:
         super().__init__(trust, by.after)
-        self.by = by
+        self.by, self._among = by, among
         self._mapping, self._view = threading.Lock(), None
-        self.unit = MadeRows.of(trust.unit, by.rows_out * (2 if trust.neighbors is Neighbors.ADD_REMOVE else 1))
+        differ = by.rows_out * (2 if trust.neighbors is Neighbors.ADD_REMOVE else 1)
+        self.unit = dataclasses.replace(trust.unit, rows=trust.unit.rows * differ)
 
     @property
     def units(self) -> int | None:
@@ -73,7 +79,8 @@ class MappedTrust(WrappedTrust, Secret):
     @property
     def named(self) -> str:
         """What the rows are, with what identifies the function."""
-        return f"of rows that function {identity((self.by.function, self.by.reads, self.by.rows_out))[:12]} made"
+        function = identity((self.by.function, self.by.reads, self.by.rows_out))[:12]
+        return f"of rows that function {function} made of records{self._among}"
 
     def check_ready(self) -> None:
         check_isolation(ASKED, self.by.function, self.by.form)
@@ -122,7 +129,7 @@ def record_map(
     places = _places(trust, most)
     check_isolation(ASKED, function, isolation)
     fixed, row = FixedRows(function, rows_out, len(new.columns)), _middle(before, names)
-    check_time(ASKED, fixed, row, seconds=seconds, form=isolation)
+    check_time(ASKED, fixed, row, seconds=max(seconds, TRIED), form=isolation)
     after = Schema({**{name: before.columns[name] for name in kept}, **new.columns})
     return RecordMap(function, names, kept, after, rows_out, places, float(seconds), isolation, processors())
 

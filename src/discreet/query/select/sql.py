@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.query.select.selection import Aggregate, Selection
 from discreet.query.select.shown_rows import Having, Ordered, ShownRows
-from discreet.query.select.sql_rows import Bounds, FromReader, SqlRows, labelled
+from discreet.query.select.sql_from import FromReader, Tables
+from discreet.query.select.sql_rows import Bounds, SqlRows, labelled
 from discreet.query.select.sql_text import (
     ASKED,
     OF_A_POPULATION,
@@ -28,7 +28,6 @@ from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
 from discreet.schema.schema import Number
-from discreet.trust.private_data import PrivateData
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Node
@@ -58,13 +57,14 @@ class SqlStatement:
 
 
 def sql(
-    data: PrivateData | Mapping[str, PrivateData],
+    data: Tables,
     text: str,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
     edges: Edges | None = None,
     bounds: Bounds | None = None,
+    most: int | None = None,
     confidence: float = CONFIDENCE,
     key: str | None = None,
 ) -> Table:
@@ -72,8 +72,8 @@ def sql(
 
     Parameters
     ----------
-    data : PrivateData, or mapping of str to PrivateData
-        The records; or several data sets by the names of their tables.
+    data : PrivateData, or mapping of str to PrivateData or PublicTable
+        The records; or several data sets by the names of their tables, all of the same account, and public tables.
     text : str
         Public. One SELECT of statistics (count, sum, avg, variance, stddev, min, max, median, quantile) of columns or
         of numbers that are computed from single records, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT. The last
@@ -85,6 +85,8 @@ def sql(
         Public. The ends of the cells of numbers in GROUP BY.
     bounds : mapping of str to (float, float), optional
         Public. Of numbers that are computed and have a name, where what follows from the schema is too wide.
+    most : int, optional
+        Public. The most rows that a row meets, where protected tables are joined; see `PrivateData.join`.
     confidence : float
         Public. Of each interval.
     key : str, optional
@@ -107,18 +109,21 @@ def sql(
     >>> table.labels["ward"], bool(abs(table["hours"].values[0] - 72) < 20)
     (('day', 'icu'), True)
     """
-    statement = read_sql(data, text, epsilon=epsilon, delta=delta, edges=edges, bounds=bounds, confidence=confidence)
+    statement = read_sql(
+        data, text, epsilon=epsilon, delta=delta, edges=edges, bounds=bounds, most=most, confidence=confidence
+    )
     return statement.asked(key)
 
 
 def read_sql(
-    data: PrivateData | Mapping[str, PrivateData],
+    data: Tables,
     text: str,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
     edges: Edges | None = None,
     bounds: Bounds | None = None,
+    most: int | None = None,
     confidence: float = CONFIDENCE,
 ) -> SqlStatement:
     """The same without asking it: refused here, if it may not be asked."""
@@ -131,7 +136,7 @@ def read_sql(
     statement = SqlText(plain)
     node = statement.parsed()
     try:
-        rows = FromReader(statement, data, dict(bounds or {})).rows(node)
+        rows = FromReader(statement, data, dict(bounds or {}), most).rows(node)
         return _Select(statement, node, rows).read(budget, edges, confidence)
     except RecursionError:
         obstacle = "too many operations are inside one another"

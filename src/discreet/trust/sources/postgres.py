@@ -16,6 +16,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
+from discreet.schema.relation.limited_rows import choice, place
 from discreet.schema.schema import Category, Schema
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.adbc_connection import AdbcConnection
@@ -23,7 +24,7 @@ from discreet.trust.sources.columns.arrow_column import read_matrix
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.columns.postgres_column import PostgresColumn
 from discreet.trust.sources.engine import name
-from discreet.trust.sources.kept_rows import choice, most_rows, place
+from discreet.trust.sources.kept_rows import most_rows
 from discreet.trust.sources.relation import ENGINE_LOCK
 from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
@@ -229,7 +230,7 @@ class PostgresKept(PostgresRows):
         crowded = f"SELECT 1 FROM {sizes} AS sizes WHERE sizes.u = records.u AND size > {rows}"
         numbered = f"SELECT {content}, size, {START} AS start, {place(self.schema)}"
         placed = f"{numbered} FROM {records} JOIN {sizes} USING (u) WHERE size > {rows}"
-        chosen = f"SELECT {content} FROM ({placed}) AS placed WHERE {choice('start', self.unit)}"
+        chosen = f"SELECT {content} FROM ({placed}) AS placed WHERE {choice('start', rows)}"
         done = self._connection.done
         _drop(self._connection, kept)
         done(f"CREATE TEMPORARY TABLE {_bare(records)} AS SELECT * FROM ({self._decoded}) AS rows WHERE u IS NOT NULL")

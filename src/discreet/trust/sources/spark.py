@@ -16,13 +16,14 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.mapped import RecordMap
 from discreet.questions.question import BoundedSum, quiet
+from discreet.schema.relation.limited_rows import choice, place
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.isolation.isolated import isolated, processors
 from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
-from discreet.trust.sources.kept_rows import canonical_batches, choice, place
+from discreet.trust.sources.kept_rows import canonical_batches, most_rows
 from discreet.trust.sources.pooled import filled, unbounded, unit_rows
 from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.source import Source, sliced
@@ -134,7 +135,7 @@ class SparkFrame(Source):
     def _kept(self, unit_column: str) -> Any:
         """At most `unit.rows` rows of each unit, as questions see them; texts as bytes, which no collation merges."""
         rows = self._canonical(unit_column).selectExpr("*", place(self.schema), SIZE)
-        return rows.where(choice(START, self.unit)).drop("place", "size")
+        return rows.where(choice(START, most_rows(self.unit))).drop("place", "size")
 
     def _pooled(self, unit_column: str) -> Any:
         """All rows of all units, those of one unit side by side in one partition."""

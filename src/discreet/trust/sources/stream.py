@@ -17,7 +17,7 @@ from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, not_single, read_columns
-from discreet.trust.sources.kept_rows import KeptRows, canonical_batches, canonical_fields
+from discreet.trust.sources.kept_rows import KeptRows, canonical_batches, canonical_fields, named
 from discreet.trust.sources.pooled import Pooled
 from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
@@ -95,10 +95,14 @@ class Stream(Batched):
 
     def _decoded(self, connection: Any) -> Any:
         """A relation on this connection with all records, decoded; see `KeptRows`."""
-        raw = self._records([str(self.unit.column), *self.schema.columns])
+        first = next(iter(self.schema.columns)) if self.unit.column is None else self.unit.column
+        raw = self._records([first, *self.schema.columns])
         batches = canonical_batches(raw, self.schema, self._unit_type)
         fields = canonical_fields(self.schema, self._unit_type)
         return connection.from_arrow(arrow().RecordBatchReader.from_batches(fields, batches))
+
+    def copy_into(self, connection: Any, table: str) -> None:
+        shielded(self._asked, lambda: named(self._decoded(connection), self.schema, self.unit).create(table))
 
     def _set_aside(self) -> Batched:
         connection, bounded = engine(), Pooled if self.unit.pooled else KeptRows
