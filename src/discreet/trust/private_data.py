@@ -93,6 +93,7 @@ class PrivateData(Holder):
         *,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
         unit: Unit = RECORD,
+        name: str = "records",
         bits: Bits | None = None,
     ) -> PrivateData:
         """Put records behind a curator.
@@ -111,12 +112,15 @@ class PrivateData(Holder):
             Public. The relation of this data set.
         unit : Unit
             Public. Whose presence is hidden.
+        name : str
+            Public. What the table is called, where it is joined with others.
         bits : Bits, optional
             Where noise comes from; anything but the system's makes releases that are not private.
         """
         check_protected("private data", neighbors, unit)
         account = account_of(ledger, neighbors, unit)
-        return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
+        trust = Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits)
+        return cls(trust, account, RelatedTables.of(trust, name))
 
     @property
     def public_size(self) -> int | None:

@@ -49,9 +49,9 @@ class RelatedTables(Secret):
     bits: Bits | None = None
 
     @classmethod
-    def of(cls, trust: TrustModel) -> RelatedTables:
+    def of(cls, trust: TrustModel, name: str = "records") -> RelatedTables:
         """One table that a trust model holds."""
-        stored = StoredRows("records", trust.schema, trust.unit)
+        stored = StoredRows(name, trust.schema, trust.unit)
         limited = trust.unit.column is not None and not trust.unit.pooled
         node = LimitedRows(stored, trust.unit.rows) if limited else stored
         if type(trust) is not Curator:
@@ -85,7 +85,7 @@ class RelatedTables(Secret):
         pairs, by_unit = _agreeing(left, right, on)
         tables = {**self.tables, **other.tables}
         public = right.protected is None
-        if public and most is None:
+        if public and most is None and all(two in right.schema.columns for _, two in pairs):
             most = most_alike(other.tables[right], right, [two for _, two in pairs])
         keys = {two for _, two in pairs}
         added = tuple(name for name in right.schema.columns if name not in keys)
@@ -153,6 +153,8 @@ def _agreeing(left: RelationNode, right: RelationNode, on: On | None) -> tuple[P
             pairs = list(on.items())
         case _:
             pairs = [(one, one) for one in on]
+    if right.protected is None and on is None:
+        raise ParameterError(ASKED, "nothing says which columns must agree", 'Write on="ward".')
     if right.protected is None:
         return tuple(pairs), False
     same = [(unit, unit)] if right.protected.column == unit and unit is not None else []

@@ -104,9 +104,9 @@ class SqlJoins:
 
     def _pair(self, left: SqlRows, right: SqlRows | PublicTable, names: dict[str, str], one: Node, other: Node) -> Pair:
         unit = left.data.unit.column
-        if unit is not None and one.name.lower() == other.name.lower() == unit.lower():
-            if not isinstance(right, PublicTable):
-                return unit, unit
+        same = unit is not None and one.name.lower() == other.name.lower() == unit.lower()
+        if same and unit is not None and not isinstance(right, PublicTable):
+            return unit, unit
         found = [own for shown, own in names.items() if shown.lower() == other.name.lower()]
         if len(found) != 1:
             self.sql.refused(other, f"the table has no column {other.name!r:.60}", f"It has {', '.join(names)}.")
