@@ -246,8 +246,9 @@ class PrivateData(Holder):
         most : int, optional
             Public. The most rows on the other side that a row meets; needed where units share a key, for both sides.
             The others are left out. By default, as many as a public table has.
-        how : {"inner", "left"}
-            Public. Whether a row that meets none is left out, or kept with nothing beside it.
+        how : {"inner", "left", "weighted"}
+            Public. Whether a row that meets none is left out, or kept with nothing beside it. Where units share a key,
+            "weighted" needs no `most`: with n rows of a key here and m there, each of its pairs counts 1 / (n + m).
         prefix : str
             Public. Stands before the names of the other table's columns.
 

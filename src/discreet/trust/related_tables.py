@@ -18,6 +18,7 @@ from discreet.schema.relation.listed_rows import ListedRows
 from discreet.schema.relation.relation_node import RelationNode
 from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
 from discreet.schema.relation.stored_rows import PublicRows, StoredRows
+from discreet.schema.relation.weighted_join import WeightedJoin
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.derived_trust import DerivedTrust
@@ -25,6 +26,7 @@ from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.related_trust import RelatedTrust
 from discreet.trust.sources.related_rows import RelatedRows, most_alike
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.weighted_rows import WeightedRows
 from discreet.trust.trust_model import TrustModel
 
 On = str | Sequence[str] | Mapping[str, str]
@@ -75,13 +77,14 @@ class RelatedTables(Secret):
         if any(isinstance(one, StoredRows | PublicRows) and one not in self.tables for one in node.walked()):
             obstacle = "it takes a curator who holds all rows of each unit"
             raise NotPermitted(node.words, obstacle, "Trust a curator, or let every party prepare such a table.")
-        return RelatedTrust(RelatedRows(node, self.tables), neighbors, bits=self.bits)
+        kind = WeightedRows if node.reach.weighted else RelatedRows
+        return RelatedTrust(kind(node, self.tables), neighbors, bits=self.bits)
 
     def beside(self, other: RelatedTables, on: On | None, *, most: int | None, how: str, prefix: str) -> RelatedTables:
         """These rows joined with others; see `PrivateData.join`."""
         left, right = self.node, other.node
-        if how not in ("inner", "left"):
-            raise ParameterError(ASKED, f"how is {how!r:.40}", 'Give "inner" or "left".')
+        if how not in ("inner", "left", "weighted"):
+            raise ParameterError(ASKED, f"how is {how!r:.40}", 'Give "inner", "left" or "weighted".')
         pairs, by_unit = _agreeing(left, right, on)
         tables = {**self.tables, **other.tables}
         public = right.protected is None
@@ -90,6 +93,11 @@ class RelatedTables(Secret):
         keys = {two for _, two in pairs}
         added = tuple(name for name in right.schema.columns if name not in keys)
         names = names_beside(left.schema, added, prefix, {})
+        if how == "weighted":
+            if most is not None or by_unit:
+                obstacle = "pairs of different units have weights, and none is left out"
+                raise ParameterError(f"weighted {ASKED}", obstacle, "Leave out `most` and the units.")
+            return RelatedTables(WeightedJoin(left, right, pairs, names), tables, self.bits)
         joined = JoinedRows(left, right, pairs, by_unit, most, how == "left", names)
         return RelatedTables(joined, tables, self.bits)
 
@@ -129,7 +137,7 @@ def _before(node: RelationNode) -> str:
     """What was done before rows were chosen and computed."""
     if isinstance(node, StoredRows | PublicRows) or (isinstance(node, LimitedRows) and isinstance(node.of, StoredRows)):
         return ""
-    if isinstance(node, JoinedRows):
+    if isinstance(node, JoinedRows | WeightedJoin):
         others = ", ".join(one.name for one in node.right.walked() if isinstance(one, StoredRows | PublicRows))
         return f"{_among(node.left)} {node.words} with {others}{_among(node.right)}"
     return "".join([*map(_among, node.inputs), f" {node.words}"])

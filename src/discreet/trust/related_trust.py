@@ -65,7 +65,10 @@ class RelatedTrust(Curator):
         ):
             obstacle = "the number of rows is secret, or moves either way when a unit goes, and this is about all rows"
             raise NotPermitted(self.relation.words, obstacle, "Ask for sums.", KEPT)
-        asked: Any = EitherWay(question) if both and isinstance(question, BoundedSum) else question
+        asked: Any = question
+        if isinstance(question, BoundedSum) and both:
+            weighted = self.relation.reach.weighted
+            asked = EitherWay(question.in_parts(), 2.0 * self.unit.rows) if weighted else EitherWay(question)
         return super().ask(asked, mechanism)
 
 
@@ -77,9 +80,12 @@ class EitherWay:
     ----------
     question : BoundedSum
         Public. What is summed.
+    slack : float
+        Public. How many grid steps more rounding may move each number.
     """
 
     question: BoundedSum
+    slack: float = 0.0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,4 +94,4 @@ class EitherWay:
     def answer(self, view: View) -> AnyAnswer:
         """The exact sum, with a bound of both signs."""
         found = self.question.answer(view)
-        return dataclasses.replace(found, bound=dataclasses.replace(found.bound, nonnegative=False))
+        return dataclasses.replace(found, bound=dataclasses.replace(found.bound, nonnegative=False), slack=self.slack)
