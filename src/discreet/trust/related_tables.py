@@ -26,6 +26,8 @@ from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.related_trust import RelatedTrust
 from discreet.trust.sources.related_rows import RelatedRows, most_alike
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.spark import SparkFrame
+from discreet.trust.sources.spark_units import SparkUnits
 from discreet.trust.sources.weighted_rows import WeightedRows
 from discreet.trust.trust_model import TrustModel
 
@@ -77,8 +79,13 @@ class RelatedTables(Secret):
         if any(isinstance(one, StoredRows | PublicRows) and one not in self.tables for one in node.walked()):
             obstacle = "it takes a curator who holds all rows of each unit"
             raise NotPermitted(node.words, obstacle, "Trust a curator, or let every party prepare such a table.")
-        kind = WeightedRows if node.reach.weighted else RelatedRows
-        return RelatedTrust(kind(node, self.tables), neighbors, bits=self.bits)
+        return RelatedTrust(self._source(), neighbors, bits=self.bits)
+
+    def _source(self) -> RelatedRows | SparkUnits:
+        """The rows: made by Spark where they are there, else by an engine here."""
+        if any(isinstance(one, SparkFrame) for one in self.tables.values()):
+            return SparkUnits(self.node, self.tables)
+        return WeightedRows(self.node, self.tables) if self.node.reach.weighted else RelatedRows(self.node, self.tables)
 
     def beside(self, other: RelatedTables, on: On | None, *, most: int | None, how: str, prefix: str) -> RelatedTables:
         """These rows joined with others; see `PrivateData.join`."""

@@ -17,6 +17,7 @@ from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.related_rows import RelatedRows
+from discreet.trust.sources.spark_units import SparkUnits
 
 Release = TypeVar("Release")
 
@@ -29,7 +30,7 @@ class RelatedTrust(Curator):
 
     Parameters
     ----------
-    source : RelatedRows
+    source : RelatedRows or SparkUnits
         The rows.
     neighbors : Neighbors
         Public. The relation under which this data set makes promises.
@@ -37,7 +38,7 @@ class RelatedTrust(Curator):
         Where noise comes from.
     """
 
-    def __init__(self, source: RelatedRows, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
+    def __init__(self, source: RelatedRows | SparkUnits, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
         if source.relation.reach.both_ways and neighbors is Neighbors.REPLACE:
             obstacle = "rows of different units are joined, and units are replaced"
             raise NotPermitted("join", obstacle, "Take add/remove neighbors, or join on the unit.")
@@ -47,7 +48,8 @@ class RelatedTrust(Curator):
     @property
     def curated(self) -> bool:
         """Whether a mechanism can be shown the rows: not where their number moves, and not where they are shared."""
-        return self.neighbors is Neighbors.ADD_REMOVE and not self.relation.reach.both_ways
+        shown = isinstance(self._rows, RelatedRows) and not self.relation.reach.both_ways
+        return shown and self.neighbors is Neighbors.ADD_REMOVE
 
     @property
     def shows_all_rows(self) -> bool:
@@ -55,6 +57,7 @@ class RelatedTrust(Curator):
 
     def listing(self, lists: Mapping[str, Category]) -> RelatedTrust:
         """The same rows, with columns of text that are read as categories of these values."""
+        assert isinstance(self._rows, RelatedRows)  # `PrivateData.check_listing` was asked
         return RelatedTrust(self._rows.listing(lists), self.neighbors, bits=self._bits)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:

@@ -73,7 +73,8 @@ class SqlJoins:
         taken = {*left.data.schema.columns}
         prefix = "" if not taken & ({*other.schema.columns} - {own for _, own in on}) else f"{called}_"
         most = None if isinstance(right, PublicTable) or (not on_keys(left, on)) else self.most
-        left.data = left.data.join(other, dict(on), most=most, how="left" if side == "LEFT" else "inner", prefix=prefix)
+        how, data = "left" if side == "LEFT" else "inner", left.data
+        left.data = self.sql.showing(at, lambda: data.join(other, dict(on), most=most, how=how, prefix=prefix))
         keys = {own: shown for shown, own in on}
         beside = {shown: keys.get(own, f"{prefix}{own}") for shown, own in names.items()}
         left.tables[called] = {shown: own for shown, own in beside.items() if own in left.data.schema.columns}
