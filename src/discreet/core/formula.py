@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -16,7 +17,8 @@ class Formula:
     """A number computed from one record, in SQL; NULL where the record has none.
 
     It takes the operators of an array, so one function of `Numbers` says what numpy and the engine do. Each operator is
-    one operation of IEEE 754, and literals keep all their bits: both get the same numbers to the last one.
+    one operation of IEEE 754, and literals keep all their bits: both get the same numbers to the last one. What is
+    written DuckDB and PostgreSQL read alike, if no operation overflows or underflows: PostgreSQL stops on that.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ class Formula:
     Examples
     --------
     >>> (0.5 * (1 - Formula.column(0))).sql
-    '(0.5e0 * (1.0e0 - CAST(c0 AS DOUBLE)))'
+    '(0.5e0::FLOAT8 * (1.0e0::FLOAT8 - CAST(c0 AS FLOAT8)))'
     """
 
     sql: str
@@ -35,7 +37,7 @@ class Formula:
     @classmethod
     def column(cls, place: int) -> Formula:
         """The number in a column."""
-        return cls(f"CAST(c{place} AS DOUBLE)")
+        return cls(f"CAST(c{place} AS FLOAT8)")
 
     @classmethod
     def category(cls, place: int) -> Formula:
@@ -48,8 +50,19 @@ class Formula:
         if not math.isfinite(value):
             raise ParameterError("formula", f"a constant is {value}", "Give finite numbers.")
         digits = repr(abs(float(value)))
-        literal = digits if "e" in digits else f"{digits}e0"
+        literal = f"{digits}::FLOAT8" if "e" in digits else f"{digits}e0::FLOAT8"  # else PostgreSQL takes a decimal
         return cls(f"(-{literal})" if math.copysign(1.0, value) < 0 else literal)
+
+    @property
+    def places(self) -> set[int]:
+        """The places of the columns that it reads.
+
+        Examples
+        --------
+        >>> (Formula.column(3) * 2 + Formula.category(0)).places
+        {0, 3}
+        """
+        return {int(place) for place in re.findall(r"\bc([0-9]+)\b", self.sql)}
 
     def otherwise(self, value: float) -> Formula:
         """The number, or another one where the record has none."""
@@ -97,6 +110,20 @@ class Formula:
 
 Numbers = TypeVar("Numbers", Array, Formula)
 """Numbers of many records, computed here; or of any record, computed by an engine."""
+
+
+def never_tiny(numbers: Numbers, width: float) -> Numbers:
+    """Numbers from 0 to a width; those that an engine computes are so far from zero that no product underflows.
+
+    Added is less than half of the last place of any number above `width` * 2**-147, which stays what it is. A smaller
+    one becomes another that is as small: so are all its products, which no grid distinguishes from zero.
+    """
+    return numbers + Formula.constant(width * 2.0**-200) if isinstance(numbers, Formula) else numbers
+
+
+def for_squares(numbers: Numbers, width: float) -> Numbers:
+    """Numbers of which only squares are used, from -width to width; see `never_tiny`."""
+    return never_tiny(Formula(f"abs({numbers.sql})"), width) if isinstance(numbers, Formula) else numbers
 
 
 def _written(value: Formula | float) -> str:

@@ -49,7 +49,8 @@ class Unit:
     column : str, optional
         Public. The column that identifies units; none for records. For an attribute, its name.
     rows : int
-        Public. The most rows of one unit that are used; the rest are left out, without bias. At most 2**30.
+        Public. The most rows of one unit that are used; the rest are left out, without bias. At most 2**30. A record is
+        one row, which may become several where tables are joined.
     pooled : bool
         Public. Instead, all rows of a unit are used, and what they add up to is clipped to the bound of a single row.
         A unit then moves a sum by one bound, however many rows it has: counts count units, and each weighs alike.
@@ -73,7 +74,8 @@ class Unit:
     @property
     def is_row(self) -> bool:
         """Whether each unit is one row: a record, or an edge of a graph."""
-        return self.kind == "record" or (self.kind == "edge" and self.column is None)
+        single = self.kind == "record" and self.rows == 1
+        return single or (self.kind == "edge" and self.column is None)
 
     @property
     def limit(self) -> str:
@@ -115,9 +117,9 @@ class Unit:
 
     def __post_init__(self) -> None:
         check_whole("privacy unit", "rows", self.rows, most=MOST_ROWS)
-        if self.kind == "record" and (self.column is not None or self.rows != 1):
+        if self.kind == "record" and self.column is not None:
             remedy = 'Write Unit("user", column=..., rows=...) to protect all rows of a person.'
-            raise ParameterError("privacy unit", "a record is one row and needs no column", remedy)
+            raise ParameterError("privacy unit", "a record is a row by itself and needs no column", remedy)
         if self.pooled and (self.column is None or self.rows != 1):
             obstacle = "pooled units are identified by a column, and none of their rows is left out"
             raise ParameterError("privacy unit", obstacle, 'Write Unit("user", column=..., pooled=True), without rows.')
@@ -152,3 +154,6 @@ def check_protected(asked: str, neighbors: object, unit: object) -> None:
     if not isinstance(unit, Unit):
         remedy = 'Give a Unit, such as Unit("user", column="patient", rows=3).'
         raise ParameterError(asked, f"the unit is {unit!r:.80}", remedy, unit=unit)
+    if unit.kind == "record" and unit.rows != 1:
+        remedy = 'Write Unit("user", column=..., rows=...) to protect all rows of a person.'
+        raise ParameterError(asked, f"a record is one row, and the unit has {unit.rows}", remedy, unit=unit)

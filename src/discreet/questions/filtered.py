@@ -15,6 +15,7 @@ from discreet.core.condition import Condition, Joined, Mask
 from discreet.core.formula import Formula
 from discreet.core.grid import Array, Steps
 from discreet.core.mechanism import SecretSample
+from discreet.questions.mapped import RecordMap
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.recipe import Recipe, recipe
@@ -74,6 +75,10 @@ class DerivedView(ABC):
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
         return self.view.isolated(of, blocks, size, seconds, form)
+
+    def mapped(self, by: RecordMap) -> Array:
+        """What a function makes of these records, and of none that is left out here."""
+        return by.of(self.everything(by.reads), self.isolated)
 
 
 @dataclass(frozen=True)

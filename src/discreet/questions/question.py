@@ -24,6 +24,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.schema.schema import Category
 
 if TYPE_CHECKING:
+    from discreet.questions.mapped import RecordMap
     from discreet.questions.recipe import Recipe
 
 _LOCK = threading.Lock()
@@ -94,6 +95,9 @@ class View(Protocol):
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
         """What an untrusted function returns for each block of records, in a process of its own."""
+
+    def mapped(self, by: RecordMap) -> Array:
+        """All rows that an untrusted function makes of the records, each record in a process of its own."""
 
 
 class Question(Protocol):
@@ -197,8 +201,10 @@ class BoundedSum:
 
         What a pooled unit adds is shrunk as a whole, and a grid of whole numbers would cut its small parts to zero.
         """
-        if not unit.pooled:
-            return self
+        return self.in_parts() if unit.pooled else self
+
+    def in_parts(self) -> BoundedSum:
+        """The same on a fine grid, for sums of which parts are taken."""
         fine = min(self.grid.exponent, Grid.of_radius(self.bound.radius).exponent)
         return dataclasses.replace(self, grid=Grid(fine), total=None, raw=False)
 

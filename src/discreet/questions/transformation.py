@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula
 from discreet.core.grid import Array
 from discreet.questions.question import quiet
-from discreet.schema.expression import Expression
+from discreet.schema.expressed import Expressed
 from discreet.schema.schema import Category, Column, Number, Schema
 
 ASKED = "transformation"
@@ -170,44 +170,6 @@ class MissingMark:
         return np.isnan(values[self.of_column]).astype(np.float64)
 
 
-@dataclass(frozen=True)
-class Expressed:
-    """A number that an expression computes, moved inside bounds.
-
-    Parameters
-    ----------
-    name : str
-        Public. Of the new column.
-    expression : Expression
-        Public. Of each record by itself.
-    number : Number
-        Public. Its bounds.
-    """
-
-    name: str
-    expression: Expression
-    number: Number
-
-    def column(self, before: Schema) -> Column:
-        return self.number
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.expression.columns
-
-    def of(self, values: Mapping[str, Array]) -> Array:
-        """The column. A negative zero becomes a plain one, as SQL engines show them alike."""
-        return np.clip(self.expression.values(values), self.number.lower, self.number.upper) + 0.0
-
-    def formula(self, places: Mapping[str, int]) -> Formula:
-        """The number for engines, by the places of the columns that it reads, before it is moved inside the bounds."""
-        return Formula(self.expression.sql(places))
-
-    def moved(self, place: int) -> Formula:
-        """The number that was computed in this column, inside the bounds."""
-        return Formula.column(place).moved(self.number.lower, self.number.upper)
-
-
 Output = KeptColumn | Computed | Filled | MissingMark | Expressed
 
 
@@ -261,7 +223,7 @@ class Transformation:
         def computed(records: Array) -> Array:
             values = dict(zip(reads, records.T, strict=True))
             with quiet():
-                return np.column_stack([one.of(values) for one in outputs])
+                return np.column_stack([np.empty((len(records), 0)), *(one.of(values) for one in outputs)])
 
         return computed
 

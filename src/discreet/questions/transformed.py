@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.answer import AnyAnswer
 from discreet.core.condition import Condition, Mask, Places, Values
-from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.filtered import DerivedView
 from discreet.questions.named import question_of
@@ -20,14 +20,13 @@ from discreet.questions.transformation import (
     ASKED,
     ColumnTerm,
     Computed,
-    Expressed,
     Filled,
     KeptColumn,
     MissingMark,
     Transformation,
     sources,
 )
-from discreet.schema.expression_text import expression_of
+from discreet.schema.expressed import Expressed
 from discreet.schema.schema import Category, Number, Schema
 
 
@@ -52,7 +51,7 @@ def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
         total=None if total is None else lambda records: total(rows(records)),
         raw=False,
         recipe=None,
-        tally=None if tally is None or first is None else dataclasses.replace(tally, before=(*first, *tally.before)),
+        tally=None if tally is None or first is None else dataclasses.replace(tally, before=(*filter(None, first), *tally.before)),
     )
 
 
@@ -175,34 +174,8 @@ def derivation(schema: Schema, texts: Mapping[str, str], bounds: Mapping[str, tu
     >>> derivation(schema, {"hours": "stay * 24"}, {}).after.columns["hours"]
     Number(lower=0.0, upper=1440.0)
     """
-    for name in bounds:
-        if name not in texts:
-            raise ParameterError(
-                "derive", f"there are bounds for {name!r:.60}, which is not computed", "Leave them out."
-            )
-    for name in texts:
-        if name in schema.columns:
-            raise ParameterError("derive", f"there is a column {name!r} already", "Give the new one another name.")
     outputs = [KeptColumn(name) for name in schema.columns]
-    return Transformation(schema, (*outputs, *(_expressed(schema, name, texts[name], bounds) for name in texts)))
-
-
-def _expressed(schema: Schema, name: str, text: str, bounds: Mapping[str, tuple[float, float]]) -> Expressed:
-    expression = expression_of(text, schema)
-    span = expression.span
-    number = Number(*bounds[name]) if name in bounds else _number(name, span.lower, span.upper)
-    try:
-        number.check_scale(name)
-    except SchemaError as why:
-        remedy = f'Give bounds={{"{name}": (lower, upper)}}: numbers outside are moved inside them.'
-        raise ParameterError(f"derive {name}", why.obstacle, remedy) from why
-    return Expressed(name, expression, number)
-
-
-def _number(name: str, lower: float, upper: float) -> Number:
-    if lower == upper:
-        raise ParameterError(f"derive {name}", f"it is {lower:g} for every record", "Compute something that varies.")
-    return Number(lower, upper)
+    return Transformation(schema, (*outputs, *Expressed.every(schema, texts, bounds)))
 
 
 def _recipe_after_deriving(asked: Recipe, by: Transformation) -> BoundedSum:

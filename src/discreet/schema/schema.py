@@ -300,6 +300,9 @@ class Schema:
             column.check_scale(name)
         return column
 
+    def __hash__(self) -> int:
+        return hash(frozenset(self.columns.items()))
+
     def __repr__(self) -> str:
         return f"Schema({dict(self.columns)!r})"
 

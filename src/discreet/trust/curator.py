@@ -23,6 +23,7 @@ from discreet.noise.bernoulli import bernoulli
 from discreet.noise.dealing import dealt
 from discreet.noise.system_bits import system_bits
 from discreet.noise.uniform import permutation
+from discreet.questions.mapped import RecordMap
 from discreet.questions.question import BoundedSum, Question
 from discreet.schema.schema import Category, Schema
 from discreet.trust.exact_sum import check_made_up, exact_sum
@@ -30,6 +31,7 @@ from discreet.trust.isolation.isolated import Form, isolated
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.edge_list import Edges
 from discreet.trust.sources.source import Batched, Coins, Source, check_counted
+from discreet.trust.sources.spark import SparkFrame
 
 Release = TypeVar("Release")
 
@@ -112,6 +114,12 @@ class CuratorsView(Secret):
         """What an untrusted function returns for each block of records, in a process of its own."""
         return isolated(of, blocks, size, seconds, cast(Form, form))
 
+    def mapped(self, by: RecordMap) -> Array:
+        """All rows that an untrusted function makes of the records: where they are, or here."""
+        if isinstance(self._source, SparkFrame):
+            return self._source.mapped(by)
+        return by.of(self.everything(by.reads), self.isolated)
+
     @property
     def _batched(self) -> Batched:
         if not isinstance(self._source, Batched):
@@ -162,6 +170,16 @@ class Curator(Secret):
         self.schema = source.schema
         self.unit = source.unit
 
+    @property
+    def source(self) -> Source:
+        """The records, for a curator of rows that are made of them."""
+        return self._source
+
+    @property
+    def bits(self) -> Bits:
+        """Where noise comes from."""
+        return self._bits
+
     reports: float = 1
     local = False
     asks_again = True
@@ -175,6 +193,11 @@ class Curator(Secret):
     def curated(self) -> bool:
         """Whether all records can be handed to a mechanism: by a source that does not only add up, for bounded rows."""
         return isinstance(self._source, Batched) and not self.unit.pooled
+
+    @property
+    def maps(self) -> bool:
+        """Whether an untrusted function can be given each record: here, or by those who hold a part of them."""
+        return isinstance(self._source, Batched | SparkFrame) and not self.unit.pooled
 
     @property
     def shows_all_rows(self) -> bool:

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from discreet.core.errors import ParameterError
 from discreet.core.mechanism import Mechanism
 from discreet.questions.question import Question
-from discreet.questions.transformation import Expressed, Transformation
-from discreet.questions.transformed import derivation, transformed
+from discreet.questions.transformation import KeptColumn, Transformation
+from discreet.questions.transformed import transformed
+from discreet.schema.expressed import Expressed
 from discreet.schema.schema import Category
 from discreet.trust.trust_model import TrustModel
 from discreet.trust.wrapped_trust import WrappedTrust
@@ -38,20 +39,17 @@ class DerivedTrust(WrappedTrust):
         self.by = by
 
     @classmethod
-    def over(
-        cls, trust: TrustModel, texts: Mapping[str, str], bounds: Mapping[str, tuple[float, float]]
-    ) -> DerivedTrust:
+    def over(cls, trust: TrustModel, columns: tuple[Expressed, ...]) -> DerivedTrust:
         """More columns: in one step with those that were derived before, where none of them is read."""
-        by = derivation(trust.schema, texts, bounds)
+        kept = tuple(map(KeptColumn, trust.schema.columns))
         if not isinstance(trust, DerivedTrust):
-            return cls(trust, by)
-        new = tuple(one for one in by.outputs if isinstance(one, Expressed))
-        if not any(name in trust.derived for one in new for name in one.reads):
-            return cls(trust.trust, replace(trust.by, outputs=(*trust.by.outputs, *new)))
+            return cls(trust, Transformation(trust.schema, (*kept, *columns)))
+        if not any(name in trust.derived for one in columns for name in one.reads):
+            return cls(trust.trust, replace(trust.by, outputs=(*trust.by.outputs, *columns)))
         if trust.steps >= MOST_STEPS:
             obstacle = f"columns are computed from computed ones in more than {MOST_STEPS} steps"
             raise ParameterError("derive", obstacle, "Write out some of them, so that fewer are read by others.")
-        return cls(trust, by)
+        return cls(trust, Transformation(trust.schema, (*kept, *columns)))
 
     @property
     def steps(self) -> int:
@@ -71,10 +69,8 @@ class DerivedTrust(WrappedTrust):
     def listing(self, lists: Mapping[str, Category]) -> DerivedTrust:
         """The same records, with columns of text that are read as categories of these values."""
         trust: Any = self.trust
-        texts = {name: str(one.expression) for name, one in self.derived.items()}
-        bounds = {name: (one.number.lower, one.number.upper) for name, one in self.derived.items()}
         inner = trust.listing(lists)
-        return DerivedTrust(inner, derivation(inner.schema, texts, bounds))
+        return DerivedTrust(inner, replace(self.by, before=inner.schema))
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The release of the answer about these records."""

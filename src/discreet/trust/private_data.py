@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, NoPromise, Sampled, walked, written
+from discreet.core.grid import Array
 from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Noise
-from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
+from discreet.core.neighbors import MOST_ROWS, RECORD, Neighbors, Unit, check_protected
 from discreet.core.receipt import RELATIONS, in_words
-from discreet.display.digits import exact
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
 from discreet.mechanisms.additive.share_of import is_shared, share_of
 from discreet.questions.question import BoundedQuestion
-from discreet.questions.transformation import Expressed
-from discreet.schema.condition_text import condition_of
+from discreet.schema.expressed import Expressed
 from discreet.schema.plain_schema import PlainSchema, schema_of
+from discreet.schema.relation.limited_rows import LimitedRows
+from discreet.schema.relation.per_unit import PerUnit
+from discreet.schema.relation.relation_node import RelationNode
+from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
-from discreet.trust.derived_trust import DerivedTrust
-from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.holder import Holder
+from discreet.trust.isolation.isolated import Form
+from discreet.trust.mapped_trust import MappedTrust, record_map
 from discreet.trust.permit import Description, releases
+from discreet.trust.public_table import PublicTable
+from discreet.trust.related_tables import RelatedTables
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.trust_model import Promise, TrustModel, check_ready
 from discreet.trust.wrapped_trust import WrappedTrust
@@ -45,6 +52,8 @@ class PrivateData(Holder):
         Who holds the records and adds the noise.
     ledger : Ledger
         The account that is charged first. One that was opened for another relation or unit is refused.
+    rows : RelatedTables, optional
+        What the rows are made of; by default, of one table that the trust model holds.
 
     Examples
     --------
@@ -56,8 +65,9 @@ class PrivateData(Holder):
     True
     """
 
-    def __init__(self, trust: TrustModel, ledger: Ledger) -> None:
+    def __init__(self, trust: TrustModel, ledger: Ledger, rows: RelatedTables | None = None) -> None:
         self._trust, self.ledger = trust, ledger
+        self._rows = RelatedTables.of(trust) if rows is None else rows
         self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
         self.coins: bool = getattr(trust, "coins", False)
         """Whether noise is made of coins that several parties toss together."""
@@ -88,6 +98,7 @@ class PrivateData(Holder):
         *,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
         unit: Unit = RECORD,
+        name: str = "records",
         bits: Bits | None = None,
     ) -> PrivateData:
         """Put records behind a curator.
@@ -106,12 +117,15 @@ class PrivateData(Holder):
             Public. The relation of this data set.
         unit : Unit
             Public. Whose presence is hidden.
+        name : str
+            Public. What the table is called, where it is joined with others.
         bits : Bits, optional
             Where noise comes from; anything but the system's makes releases that are not private.
         """
         check_protected("private data", neighbors, unit)
         account = account_of(ledger, neighbors, unit)
-        return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
+        trust = Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits)
+        return cls(trust, account, RelatedTables.of(trust, name))
 
     @property
     def public_size(self) -> int | None:
@@ -140,10 +154,7 @@ class PrivateData(Holder):
         >>> bool(abs(older.value - 60) < 5), older.receipt.purpose
         (True, "mean of age where age >= 50 and sex == 'f'")
         """
-        own, trust = condition_of(condition, self.schema), self._trust
-        if isinstance(trust, FilteredTrust):
-            own, trust = condition_of(f"({trust.condition}) and ({own})", self.schema), trust.trust
-        return PrivateData(FilteredTrust(trust, own), self.ledger)
+        return self._after(FilteredRows.read(self.relation, condition))
 
     def derive(self, /, *, bounds: Mapping[str, tuple[float, float]] | None = None, **columns: str) -> PrivateData:
         """The same data set and account, with columns that are computed from each record by itself.
@@ -168,10 +179,171 @@ class PrivateData(Holder):
         """
         if not columns:
             raise ParameterError("derive", "nothing is computed", 'Give such as hours="stay * 24".')
-        trust, own = self._trust, self.condition
-        inner = trust.trust if isinstance(trust, FilteredTrust) else trust
-        derived = DerivedTrust.over(inner, columns, bounds or {})
-        return PrivateData(derived if own is None else FilteredTrust(derived, own), self.ledger)
+        return self._after(ComputedRows.read(self.relation, columns, bounds or {}))
+
+    def per_unit(
+        self,
+        /,
+        *,
+        by: str | Sequence[str] = (),
+        groups: int | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        **columns: str,
+    ) -> PrivateData:
+        """A table with one row for each unit, of all its rows: nothing is left out, and nothing is paid.
+
+        One unit moves one row then, however many rows it has here.
+
+        Parameters
+        ----------
+        by : str or sequence of str
+            Public. Columns that make groups of each unit's rows, with one row for each of them.
+        groups : int, optional
+            Public. The most groups of a unit, apart from the number of its rows; others are left out, without bias. By
+            default, as many as the unit may have rows.
+        bounds : mapping of str to (float, float), optional
+            Public. Of counts and sums, which nothing else bounds; numbers outside are moved inside.
+        **columns : str
+            Public. What the rows of a unit come to, such as `visits="count"`, `longest="max of stay"`,
+            `ever="any of ward == 'icu'"`, `sex="only of sex"` (what all its rows have, if they agree); also `sum`,
+            `mean`, `min`, `all`, of any expression or condition.
+
+        Examples
+        --------
+        >>> from discreet.core.neighbors import Unit
+        >>> from discreet.statistics.moments.mean import mean
+        >>> visits = {"who": ["a", "b"] * 500, "stay": [2.0, 4.0] * 500}
+        >>> data = PrivateData.of(visits, {"stay": (0, 60)}, Budget(9.0), unit=Unit("user", "who", rows=3))
+        >>> longest = data.per_unit(visits="count", longest="max of stay", bounds={"visits": (0, 1000)})
+        >>> longest.unit.rows, list(longest.schema.columns)
+        (1, ['visits', 'longest'])
+        """
+        keys = (by,) if isinstance(by, str) else tuple(by)
+        node: RelationNode = PerUnit.read(self.relation, columns, bounds or {}, keys)
+        if groups is not None and not keys:
+            raise ParameterError("per_unit", "groups are limited, and nothing makes any", "Give `by`.")
+        if keys:
+            most = self.relation.reach.rows if groups is None else groups
+            if most is None:
+                raise ParameterError("per_unit", "nothing bounds the groups of a unit", "Give groups=...")
+            check_whole("per_unit", "groups", most, most=MOST_ROWS)
+            node = LimitedRows(node, most)
+        return self._after(node)
+
+    def join(
+        self,
+        other: PrivateData | PublicTable,
+        on: str | Mapping[str, str] | Sequence[str] | None = None,
+        *,
+        most: int | None = None,
+        how: str = "inner",
+        prefix: str = "",
+    ) -> PrivateData:
+        """Rows of this table beside those of another that agree with them, under the same account.
+
+        Parameters
+        ----------
+        other : PrivateData or PublicTable
+            A table of the same units with the same account; or one that is no secret.
+        on : str, sequence of str, or mapping of str to str, optional
+            Public. The columns that must agree, with the names on the other side if they differ; the name of the column
+            of units stands for the units. By default, rows of the same unit.
+        most : int, optional
+            Public. The most rows on the other side that a row meets; needed where units share a key, for both sides.
+            The others are left out. By default, as many as a public table has.
+        how : {"inner", "left", "weighted"}
+            Public. Whether a row that meets none is left out, or kept with nothing beside it. Where units share a key,
+            "weighted" needs no `most`: with n rows of a key here and m there, each of its pairs counts 1 / (n + m).
+        prefix : str
+            Public. Stands before the names of the other table's columns.
+
+        Examples
+        --------
+        >>> from discreet.trust.public_table import PublicTable
+        >>> wards = PublicTable({"ward": ["day", "icu"], "beds": [20, 6]}, {"ward": ["day", "icu"], "beds": (0, 100)})
+        >>> visits = {"ward": ["day", "icu"] * 500, "stay": [2.0, 4.0] * 500}
+        >>> data = PrivateData.of(visits, {"stay": (0, 60), "ward": ["day", "icu"]}, Budget(9.0))
+        >>> joined = data.join(wards, "ward")
+        >>> list(joined.schema.columns), joined.unit.rows
+        (['stay', 'ward', 'beds'], 1)
+        """
+        rows = self._rows.beside(self._related(other), on, most=most, how=how, prefix=prefix)
+        return self._of(rows)
+
+    def _related(self, other: PrivateData | PublicTable) -> RelatedTables:
+        if isinstance(other, PublicTable):
+            return other.rows
+        if not isinstance(other, PrivateData):
+            remedy = "Give private data with the same account, or a PublicTable."
+            raise ParameterError("join", f"a {type(other).__name__} is no table", remedy)
+        if other.ledger is not self.ledger:
+            remedy = "Open both tables with one ledger: they are of the same people."
+            raise NotPermitted("join", "the other table has another account", remedy)
+        return other._rows
+
+    @property
+    def relation(self) -> RelationNode:
+        """What the rows are: a tree of tables and of what is done with them, with its schema, unit and reach."""
+        return self._rows.node
+
+    def _after(self, node: RelationNode) -> PrivateData:
+        return self._of(dataclasses.replace(self._rows, node=node))
+
+    def _of(self, rows: RelatedTables) -> PrivateData:
+        """The same account, for rows that are made of these by one step more."""
+        return PrivateData(rows.trust_after(self._trust, self.neighbors), self.ledger, rows)
+
+    def map_untrusted(
+        self,
+        function: Callable[[Array], Any],
+        bounds: PlainSchema,
+        rows_out: int = 1,
+        *,
+        columns: Sequence[str] | None = None,
+        keep: Sequence[str] = (),
+        most: int | None = None,
+        seconds: float = 0.05,
+        isolation: Form = "full",
+    ) -> PrivateData:
+        """The same account, with rows that anybody's function makes of each record, as of a table of their own.
+
+        Each record has a process of its own, which computes for a public time and reaches nothing else: a function that
+        keeps state, looks at the clock, prints, fails or never ends changes what becomes of that record alone. Where it
+        gives no numbers in time, they are missing. For a function of many records at once, see `sample_and_aggregate`.
+
+        Parameters
+        ----------
+        function : callable
+            One record in, as an array of numbers; a number out for each new column, or up to `rows_out` rows of them.
+            It need not be trusted. A missing value is nan, a category its place in the schema's list.
+        bounds : mapping of str to (float, float) or list
+            Public. The new columns; what is outside of their bounds is moved there. Of a list, the function gives the
+            place of a value.
+        rows_out : int
+            Public. The most rows that come of one record. The noise grows with it.
+        columns : sequence of str, optional
+            Public. What the function sees, by default all numbers.
+        keep : sequence of str
+            Public. Numbers and categories of the record that its rows have, too: to group by, and in conditions.
+        most : int, optional
+            Public. How many records are looked at, which determines how long it takes; others are left out. Not needed
+            where the number of records is public. Where it is secret, the noise is for two records: one that comes may
+            drive another out.
+        seconds : float
+            Public. Processor time of each record, always. As many as there are processors are computed at a time.
+        isolation : {"full", "process"}
+            Public. What the function is kept from: see `discreet.trust.isolation.isolated`.
+
+        Examples
+        --------
+        >>> from discreet.statistics.moments.mean import mean
+        >>> data = PrivateData.of({"x": [3.0, 4.0] * 20}, {"x": (0, 10)}, Budget(50.0), neighbors=Neighbors.REPLACE)
+        >>> squares = data.map_untrusted(lambda record: record[0] ** 2, {"square": (0, 100)})
+        >>> bool(abs(mean(squares, "square", epsilon=50.0).value - 12.5) < 5)
+        True
+        """
+        by = record_map(self._trust, function, bounds, rows_out, columns, keep, most, seconds, isolation)
+        return PrivateData(MappedTrust(self._trust, by, self._full("")), self.ledger)
 
     def sql(self, text: str, **options: Any) -> Any:
         """Release what a SELECT asks for: the same as `discreet.sql`, which says what it takes."""
@@ -184,12 +356,18 @@ class PrivateData(Holder):
     @property
     def derived(self) -> dict[str, Expressed]:
         """What is computed, in the order in which it was derived; nothing by default."""
-        found: dict[str, Expressed] = {}
+        columns = [one for node in self.relation.walked() if isinstance(node, ComputedRows) for one in node.columns]
+        return {one.name: one for one in columns}
+
+    @property
+    def _made(self) -> str:
+        """What the rows were made of, where a function made them."""
         trust: Any = self._trust
-        while isinstance(trust, FilteredTrust | DerivedTrust):
-            found = {**(trust.derived if isinstance(trust, DerivedTrust) else {}), **found}
+        while not isinstance(trust, MappedTrust):
+            if not isinstance(trust, WrappedTrust):
+                return ""
             trust = trust.trust
-        return found
+        return f" {trust.named}"
 
     @property
     def condition(self) -> Condition | None:
@@ -235,7 +413,7 @@ class PrivateData(Holder):
         """
         self.check_listing("lists of values")
         trust: Any = self._trust
-        return PrivateData(trust.listing(lists), self.ledger)
+        return PrivateData(trust.listing(lists), self.ledger, self._rows.listing(lists))
 
     @property
     def curated(self) -> bool:
@@ -281,11 +459,7 @@ class PrivateData(Holder):
         return self._trust.reports
 
     def _full(self, purpose: str) -> str:
-        if not isinstance(self._trust, WrappedTrust):
-            return purpose
-        derived = "; ".join(f"{name} = {_shown(one)}" for name, one in self.derived.items())
-        among = "" if self.condition is None else f" where {self.condition}"
-        return f"{purpose}{f' with {derived}' if derived else ''}{among}"
+        return f"{purpose}{self._made}{self._rows.among}"
 
     def _promise(self, plan: Event | Description) -> Promise:
         return self._trust
@@ -372,17 +546,6 @@ class PrivateData(Holder):
             "account": str(self.ledger.balance()),
         }
         return carded(self.schema.html(), facts(about))
-
-
-def _shown(column: Expressed) -> str:
-    """What is computed, with the bounds where they do not follow from the schema."""
-    span, number = column.expression.span, column.number
-    own = (
-        ""
-        if (span.lower, span.upper) == (number.lower, number.upper)
-        else f" in {exact(number.lower)} to {exact(number.upper)}"
-    )
-    return f"{column.expression}{own}"
 
 
 def _front_end(room: str, name: str) -> Any:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.query.select.selection import Aggregate, Selection
-from discreet.query.select.shown_rows import Having, Ordered, ShownRows
-from discreet.query.select.sql_rows import Bounds, FromReader, SqlRows, labelled
+from discreet.query.select.selection import Selection
+from discreet.query.select.shown_rows import ShownRows
+from discreet.query.select.sql_from import FromReader, Tables
+from discreet.query.select.sql_rows import Bounds, SqlRows, labelled
 from discreet.query.select.sql_text import (
     ASKED,
     OF_A_POPULATION,
@@ -27,8 +27,15 @@ from discreet.query.words import statistic_asked
 from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
+from discreet.schema.relation.asked_rows import (
+    GroupedRows,
+    Having,
+    Ordered,
+    RowStatistic,
+    ShownGroups,
+    StatisticRows,
+)
 from discreet.schema.schema import Number
-from discreet.trust.private_data import PrivateData
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Node
@@ -42,29 +49,30 @@ class SqlStatement:
     ----------
     selection : Selection
         Public. What is paid for.
-    rows : ShownRows
-        Public. Which of the released rows are shown, and in which order: post-processing.
+    relation : ShownGroups
+        Public. What is asked, and which of the released rows are shown in which order, which is post-processing.
     purpose : str
         Public. What is written in the ledger.
     """
 
     selection: Selection
-    rows: ShownRows
+    relation: ShownGroups
     purpose: str
 
     def asked(self, key: str | None = None) -> Table:
         """Pay, release, and show."""
-        return self.rows.of(self.selection.released(self.purpose, key))
+        return ShownRows(self.relation).of(self.selection.released(self.purpose, key))
 
 
 def sql(
-    data: PrivateData | Mapping[str, PrivateData],
+    data: Tables,
     text: str,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
     edges: Edges | None = None,
     bounds: Bounds | None = None,
+    most: int | None = None,
     confidence: float = CONFIDENCE,
     key: str | None = None,
 ) -> Table:
@@ -72,8 +80,8 @@ def sql(
 
     Parameters
     ----------
-    data : PrivateData, or mapping of str to PrivateData
-        The records; or several data sets by the names of their tables.
+    data : PrivateData, or mapping of str to PrivateData or PublicTable
+        The records; or several data sets by the names of their tables, all of the same account, and public tables.
     text : str
         Public. One SELECT of statistics (count, sum, avg, variance, stddev, min, max, median, quantile) of columns or
         of numbers that are computed from single records, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT. The last
@@ -85,6 +93,8 @@ def sql(
         Public. The ends of the cells of numbers in GROUP BY.
     bounds : mapping of str to (float, float), optional
         Public. Of numbers that are computed and have a name, where what follows from the schema is too wide.
+    most : int, optional
+        Public. The most rows that a row meets, where protected tables are joined; see `PrivateData.join`.
     confidence : float
         Public. Of each interval.
     key : str, optional
@@ -107,18 +117,21 @@ def sql(
     >>> table.labels["ward"], bool(abs(table["hours"].values[0] - 72) < 20)
     (('day', 'icu'), True)
     """
-    statement = read_sql(data, text, epsilon=epsilon, delta=delta, edges=edges, bounds=bounds, confidence=confidence)
+    statement = read_sql(
+        data, text, epsilon=epsilon, delta=delta, edges=edges, bounds=bounds, most=most, confidence=confidence
+    )
     return statement.asked(key)
 
 
 def read_sql(
-    data: PrivateData | Mapping[str, PrivateData],
+    data: Tables,
     text: str,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
     edges: Edges | None = None,
     bounds: Bounds | None = None,
+    most: int | None = None,
     confidence: float = CONFIDENCE,
 ) -> SqlStatement:
     """The same without asking it: refused here, if it may not be asked."""
@@ -131,7 +144,7 @@ def read_sql(
     statement = SqlText(plain)
     node = statement.parsed()
     try:
-        rows = FromReader(statement, data, dict(bounds or {})).rows(node)
+        rows = FromReader(statement, data, dict(bounds or {}), most).rows(node)
         return _Select(statement, node, rows).read(budget, edges, confidence)
     except RecursionError:
         obstacle = "too many operations are inside one another"
@@ -158,7 +171,7 @@ class _Select:
     rows: SqlRows
     groups: dict[str, str] = field(default_factory=dict)
     grouped: list[Node] = field(default_factory=list)
-    aggregates: list[tuple[Node, Aggregate]] = field(default_factory=list)
+    aggregates: list[tuple[Node, RowStatistic]] = field(default_factory=list)
 
     def read(self, budget: Budget, edges: Edges | None, confidence: float) -> SqlStatement:
         for one in self._expressions("group"):
@@ -166,13 +179,32 @@ class _Select:
         for item in self.node.expressions:
             self._item(*labelled(item))
         by, asked = tuple(dict.fromkeys(self.groups.values())), tuple(one for _, one in self.aggregates)
+        self._count_units(by)
         for name in self.rows.bounds:
             remedy = "Give bounds of what is computed in FROM, as (SELECT ..., age / stay AS rate FROM ...)."
             raise ParameterError(ASKED, f"there are bounds for {name!r:.60}, which is not computed", remedy)
-        selection = Selection(self.rows.data, asked, budget, by, edges, confidence)
+        asks = StatisticRows(GroupedRows(self.rows.data.relation, by, edges), asked)
+        selection = Selection.read(self.rows.data, asks, budget, confidence)
         having = self._having(self.node.args["having"].this) if self.node.args.get("having") else ()
-        shown = ShownRows(tuple(having), self._order(), self._limit())
+        shown = ShownGroups(asks, tuple(having), self._order(), self._limit())
         return SqlStatement(selection, shown, " ".join(self.node.sql(dialect="duckdb").split()))
+
+    def _count_units(self, by: tuple[str, ...]) -> None:
+        """Count units, and not rows, where that is what is asked: they are brought together first."""
+        counted = [node for node, _ in self.aggregates if kind_of(node.this) == "Distinct"]
+        if not counted:
+            return
+        if len(counted) < len(self.aggregates):
+            remedy = "Ask in a SELECT of its own, or of a query that is grouped by units."
+            self.sql.refused(counted[0], "units are counted once each, and other statistics are of rows", remedy)
+        schema = self.rows.data.schema
+        if numbers := [name for name in by if isinstance(schema.columns[name], Number)]:
+            remedy = "Group by listed values, or ask for count(*)."
+            self.sql.refused(counted[0], f"units are not counted in cells of {numbers[0]}", remedy)
+        if by:
+            self.rows.data = self.rows.data.per_unit(by=by)
+        else:
+            self.rows.data = self.rows.data.per_unit(bounds={"rows": (0, 1)}, rows="count")
 
     def _expressions(self, clause: str) -> list[Node]:
         """What a clause lists, if it is there; a clause that says more is refused."""
@@ -217,7 +249,7 @@ class _Select:
                 self.sql.refused(node, f"{node.name} is neither grouped by nor inside a statistic", remedy)
             self.groups[label] = found
 
-    def _aggregate(self, label: str, node: Node) -> Aggregate:
+    def _aggregate(self, label: str, node: Node) -> RowStatistic:
         self._check_given(node)
         statistic, of, options = STATISTICS[kind_of(node)], node.this, {}
         if kind_of(node) == "WithinGroup":
@@ -227,12 +259,15 @@ class _Select:
         elif kind_of(node) in OF_A_POPULATION:
             options["population"] = True
         if kind_of(of) == "Distinct":
-            self.sql.refused(node, "values are not counted once each here", "Ask for count(*).")
+            if statistic != "count" or len(of.expressions) != 1 or not self.rows.is_unit(of.expressions[0]):
+                self.sql.refused(node, "only units can be counted once each", "Ask for count(*).")
+            return RowStatistic(label or f"count of {of.expressions[0].name}", "count")
         columns = [] if statistic == "count" and kind_of(of) in ("Star", "Literal") else [self.rows.column(of)]
         written = "" if not columns else f" of {of.sql(dialect='duckdb')}"
         own = f"{options['q']:g} " if "q" in options else ""
         asked = statistic_asked(ASKED, getattr(discreet, statistic), columns, options)
-        return Aggregate(label or f"{own}{statistic}{written}".replace("_", " "), asked)
+        name = label or f"{own}{statistic}{written}".replace("_", " ")
+        return RowStatistic(name, statistic, tuple(asked.options.items()))
 
     def _check_given(self, node: Node) -> None:
         """Refuse a statistic that is given more, or less, than is read here."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from discreet.core.condition import name_of
-from discreet.core.errors import MissingExtra, NotPermitted, ParameterError
+from discreet.core.errors import MissingExtra, NotPermitted, ParameterError, SchemaError
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Node
 
+Made = TypeVar("Made")
 LONGEST, DEEPEST, MOST_TOKENS = 2**14, 64, 2**12
 ASKED = "sql"
 OPTIONS = re.compile(r"\s*SELECT\s+WITH\s+DIFFERENTIAL_PRIVACY\s+OPTIONS\s*\(([^()]*)\)", re.IGNORECASE)
@@ -44,7 +45,7 @@ OF_A_POPULATION = ("Variance", "Stddev", "StddevSamp")
 REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
     "Union": "tables cannot be put below one another",
-    "Join": "tables cannot be joined here",
+    "Join": "tables are joined in FROM",
     "Distinct": "only units can be counted once each",
     "Subquery": "a query inside an expression reads other rows",
     "Select": "a query inside an expression reads other rows",
@@ -98,6 +99,13 @@ class SqlText:
         """Refuse a part of it, and show where it stands."""
         raise NotPermitted(f"{ASKED} {self._marked(node)!r}", f"{obstacle}{self._place(node)}", remedy)
 
+    def showing(self, node: Node, action: Callable[[], Made]) -> Made:
+        """What an action gives; where it is refused, with the part of the statement that asks for it."""
+        try:
+            return action()
+        except (NotPermitted, ParameterError, SchemaError) as why:
+            self.refused(node, f"{why.asked}: {why.obstacle}", why.remedy)
+
     def _marked(self, node: Node) -> str:
         return " ".join(node.sql(dialect="duckdb").split())[:80]
 
@@ -124,26 +132,42 @@ class RowReader:
         Public. The columns of the data, by their names in the statement.
     derived : callable
         Makes a column of a number, and gives its name.
+    tables : mapping of str to mappings
+        Public. The columns of each table that was joined, by the table's name.
     """
 
     sql: SqlText
     names: Mapping[str, str]
     derived: Callable[[str], str]
+    tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def column(self, node: Node) -> str:
         """The column that is named; capitals may differ."""
         name = node.name
         if node.args.get("table") is not None and node.args.get("db") is not None:
             self.sql.refused(node, "a column is named with more than its table", f"Write {name}.")
-        found = self.names.get(name) or self._any_case(name)
+        names = self._named(node)
+        found = names.get(name) or _any_case(name, names)
+        if found is None and name.lower() in self._shared():
+            self.sql.refused(node, f"{name} is in several tables", f"Write such as {next(iter(self.tables))}.{name}.")
         if found is None:
-            near = ", ".join(self.names)
+            near = ", ".join(names)
             self.sql.refused(node, f"there is no column {name!r:.60}", f"There are {near}.")
         return found
 
-    def _any_case(self, name: str) -> str | None:
-        found = [own for shown, own in self.names.items() if shown.lower() == name.lower()]
-        return found[0] if len(found) == 1 else None
+    def _named(self, node: Node) -> Mapping[str, str]:
+        """The columns that are meant: those of one table, where several are joined and one is named."""
+        table = node.args.get("table")
+        if table is None or not self.tables:
+            return self.names
+        if table.name.lower() not in self.tables:
+            self.sql.refused(node, f"there is no table {table.name!r:.60} here", f"There are {', '.join(self.tables)}.")
+        return self.tables[table.name.lower()]
+
+    def _shared(self) -> set[str]:
+        """What columns of several tables are called."""
+        every = [name.lower() for names in self.tables.values() for name in names]
+        return {name for name in every if every.count(name) > 1}
 
     def number(self, node: Node) -> str:
         """A number of each record, as `expression_of` reads it."""
@@ -250,6 +274,11 @@ class RowReader:
         if kind in STATISTICS:
             reason = "a statistic stands where the values of single records are wanted"
         self.sql.refused(node, reason, remedy)
+
+
+def _any_case(name: str, names: Mapping[str, str]) -> str | None:
+    found = [own for shown, own in names.items() if shown.lower() == name.lower()]
+    return found[0] if len(found) == 1 else None
 
 
 def kind_of(node: Node) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.checks import check_one_of, check_positive
-from discreet.core.formula import Formula, Numbers, Tally
+from discreet.core.formula import Formula, Numbers, Tally, for_squares, never_tiny
 from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
@@ -151,6 +151,7 @@ def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
 
 def _parts_of(distances: Numbers, width: float, size: float) -> Numbers:
     """Distances over the width of the bounds, in one operation unless its inverse could be beyond float64."""
+    distances = never_tiny(distances, width)
     if not 2.0**-900 <= width <= 2.0**900:
         return size * (distances / width)
     distances *= size / width
@@ -179,6 +180,7 @@ def squared_deviations_of(schema: Schema, column: str, centre: float, degree: in
 
     def added(values: Numbers, unit: float) -> list[Numbers]:
         values -= centre
+        values = for_squares(values, number.upper - number.lower)
         values *= values
         return parts(values, squares, degree, True, unit)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.identity import installed
+from discreet.core.identity import OWN, installed
 
 READY, START, END, DONE = b"ready", b"s", b"e", b"d"
 MOST_LINES = 64  # on each of which one block is computed at a time
@@ -109,7 +109,8 @@ class Shipment:
     def of(cls, function: Callable[..., Any]) -> Shipment:
         """Everything except installed libraries is sent by value: where it arrives, there are no files.
 
-        Libraries are loaded as far as they are here: those that the pickle mentions, with all their loaded parts.
+        Libraries are loaded as far as they are here: those that the pickle mentions, with all their loaded parts. Of
+        this one the files that it mentions are enough, if it does not mention the whole.
         """
         try:
             with _by_value():
@@ -120,8 +121,11 @@ class Shipment:
                 f"it cannot be sent to a process of its own ({type(why).__name__}: {why})",
                 "Leave out what cannot be pickled.",
             ) from why
-        packages = {word.partition(".")[0] for _, word, _ in pickletools.genops(pickled) if isinstance(word, str)}
-        known = [name for name in list(sys.modules) if name.partition(".")[0] in packages | {"numpy"}]
+        words = {word for _, word, _ in pickletools.genops(pickled) if isinstance(word, str)}
+        packages = (
+            {"numpy"} | {word.partition(".")[0] for word in words if word.partition(".")[0] != OWN} | {OWN} & words
+        )
+        known = [name for name in list(sys.modules) if name in words or name.partition(".")[0] in packages]
         return cls(pickled, tuple(name for name in known if installed(sys.modules.get(name))))
 
 

@@ -25,7 +25,7 @@ from discreet.trust.sources import source
 from discreet.trust.sources.columns import decoding, pandas_column
 from discreet.trust.sources.columns.decoding import bounded, known
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.kept_rows import Ranks, kept_rows, text_ranks, unit_numbers
+from discreet.trust.sources.kept_rows import Ranks, canonical_table, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
 
@@ -141,6 +141,20 @@ class Frame(Batched):
         sizes = np.diff(np.r_[np.flatnonzero(self._first), len(self._first)])
         return np.bincount(np.minimum(sizes, most), minlength=most + 1)[1:]
 
+    def copy_into(self, connection: Any, table: str) -> None:
+        everything = slice(0, self._size)
+        units = None if self.unit.column is None else self._texts(self.unit.column, everything)
+        names = None if units is None else [None if one is None else name_of(one) for one in units]
+        content = [self._column_of(name, everything) for name in self.schema.columns]
+        connection.from_arrow(canonical_table(names, content, self.schema, self._size)).create(table)
+
+    def _column_of(self, name: str, rows: Rows) -> Any:
+        """A column as questions see it."""
+        kind = self.schema.columns[name]
+        if isinstance(kind, Text):
+            return self._texts(name, rows)
+        return bounded(self._decoded(name, rows, kind)[:, None], [name], self.schema)[:, 0]
+
     def _slices(self) -> Iterator[Rows]:
         size = self._size if self._kept is None else len(self._kept)
         for begin in range(0, size, source.BATCH):
@@ -184,7 +198,7 @@ class Frame(Batched):
         kind = self.schema.columns[name]
         if isinstance(kind, Text):
             return text_ranks(self._texts(name, rows))
-        values = bounded(self._decoded(name, rows, kind)[:, None], [name], self.schema)[:, 0]
+        values = self._column_of(name, rows)
         return np.where(np.isnan(values), -np.inf, values)
 
 

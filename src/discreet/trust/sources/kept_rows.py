@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.neighbors import Unit
+from discreet.schema.relation.limited_rows import START, choice, place
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.sources.columns.arrow_column import arrow, canonical, is_whole, names
 from discreet.trust.sources.decoded_table import DecodedTable
 
 Ranks = NDArray[Any]
 """Numbers that order one column: nan never, missing least."""
-START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
 
 
 def start(unit: str) -> int:
@@ -121,16 +121,18 @@ def canonical_batches(batches: Iterable[Any], schema: Schema, unit_type: Any = N
         yield arrow().record_batch([unit if whole else names(unit), *columns], schema=fields)
 
 
-def place(schema: Schema, unit: str = "u") -> str:
-    """The place of a row among its unit's, in SQL; see `kept_rows`."""
-    order = ", ".join(f"c{i} NULLS FIRST" for i in range(len(schema.columns)))
-    return f"row_number() OVER (PARTITION BY {unit} ORDER BY {order}) - 1 AS place"
+def canonical_table(units: Sequence[str | None] | None, content: Sequence[Any], schema: Schema, size: int) -> Any:
+    """The same for columns in memory, of so many rows; without units, each row is one and is named by its place."""
+    pa, fields = arrow(), canonical_fields(schema)
+    given = [list(map(str, range(size))) if units is None else list(units), *content]
+    columns = [pa.array(one, type=field.type, from_pandas=True) for one, field in zip(given, fields, strict=True)]
+    return pa.Table.from_arrays(columns, schema=fields)
 
 
-def choice(start: str, unit: Unit) -> str:
-    """Whether a row is kept, in SQL, where `start` is that of this file in the same dialect."""
-    rows = most_rows(unit)
-    return f"(place * least({rows}, size) + {start} % size) % size < {rows}"
+def named(records: Any, schema: Schema, unit: Unit) -> Any:
+    """Decoded records with their units by name, or by their places where every record is one, set aside."""
+    own = "CAST(row_number() OVER () AS VARCHAR)" if unit.column is None else "CAST(u AS VARCHAR)"
+    return records.project(", ".join([f"{own} AS u", *(f"c{i}" for i in range(len(schema.columns)))]))
 
 
 def most_rows(unit: Unit) -> int:
@@ -162,7 +164,7 @@ class KeptRows(DecodedTable):
         numbered = f"SELECT u, size, {START} AS start, CAST(row_number() OVER () AS UINTEGER) AS n FROM sizes"
         connection.execute(f"CREATE TABLE crowded AS {numbered} WHERE size > {most_rows(unit)}")
         placed = f"SELECT n, {content}, {place(schema, 'n')} FROM records JOIN crowded USING (u)"
-        chosen = f"SELECT {content} FROM ({placed}) JOIN crowded USING (n) WHERE {choice('start', unit)}"
+        chosen = f"SELECT {content} FROM ({placed}) JOIN crowded USING (n) WHERE {choice('start', most_rows(unit))}"
         everything = f"SELECT {content} FROM records ANTI JOIN crowded USING (u)"
         connection.execute(f"CREATE TABLE kept AS {everything} UNION ALL {chosen}")
         self._units = int(connection.execute("SELECT count(*) FROM sizes").fetchall()[0][0])

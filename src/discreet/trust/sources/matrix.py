@@ -17,6 +17,7 @@ from discreet.schema.dates import Temporal
 from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.columns.decoding import AT_HAND, bounded, numbers, unmasked
+from discreet.trust.sources.kept_rows import canonical_table
 from discreet.trust.sources.source import BATCH, Batched, Coins
 
 
@@ -80,6 +81,10 @@ class Matrix(Batched):
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Refused: a matrix has no text."""
         raise SchemaError(f"column {column!r}", "a matrix has no text columns", "Give a data frame or a file.")
+
+    def copy_into(self, connection: Any, table: str) -> None:
+        content = list(self.everything(list(self.schema.columns)).T)
+        connection.from_arrow(canonical_table(None, content, self.schema, len(self._values))).create(table)
 
     def units(self) -> int:
         return len(self._values)

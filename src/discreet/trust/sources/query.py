@@ -9,15 +9,21 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from discreet.core.condition import Condition
 from discreet.core.errors import MissingExtra, ParameterError, SchemaError
+from discreet.core.grid import Steps
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
+from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
+from discreet.trust.sources.adbc_connection import AdbcConnection
 from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.postgres import PostgresKept, PostgresRows, postgres_kept, postgres_rows
 from discreet.trust.sources.relation import ENGINE_LOCK, LockedStream, Relation
 from discreet.trust.sources.shielded import check_reachable
+from discreet.trust.sources.source import Batched
 from discreet.trust.sources.stream import Stream
 
 Answered = Callable[[str], list[tuple[Any, ...]]]
@@ -98,46 +104,67 @@ class Query(LockedStream):
         connect: Callable[[], Any] | None = None,
     ) -> None:
         arrow()
-        self._connection, self._query, self._connect = connection, query.strip().rstrip(";"), connect
-        asked, types = "run a query", self._types()
+        self._connection, self._query, self._connect = AdbcConnection(connection), query.strip().rstrip(";"), connect
+        asked, types = "run a query", self._connection.types(self._query)
         check_header(asked, types.names, schema, unit)
-        check_postgres_types(asked, types, read_columns(schema, unit), self._answered)
+        check_postgres_types(asked, types, read_columns(schema, unit), self._connection.answered)
         check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)}, schema)
         unit_type = types.field(unit.column).type if unit.column is not None else None
+        self._rows: PostgresRows | None = None
         with ENGINE_LOCK:
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
+            if self._kept is None and self._connection.is_postgres:
+                self._rows = postgres_rows(asked, self._connection, self._query, schema)
 
     def check_ready(self) -> None:
-        if self._kept is not None:
+        if self._kept is not None and not isinstance(self._kept, PostgresKept):
             return
         with ENGINE_LOCK:
             try:
-                self._answered("SELECT 1")
+                self._look()
             except Exception:
                 check_reachable(self._asked, self._reconnect, "Connect to the database again, and give what it gives.")
+
+    def _look(self) -> None:
+        """Try the connection; what was set aside there is made again where it is gone."""
+        self._connection.answered("SELECT 1")
+        if isinstance(self._kept, PostgresKept) and not self._kept.there():
+            self._kept.make()
 
     def _reconnect(self) -> None:
         if self._connect is None:
             raise ConnectionError
-        self._connection = self._connect()
-        self._answered("SELECT 1")
+        self._connection.connection = self._connect()
+        self._look()
 
-    def _answered(self, query: str) -> list[tuple[Any, ...]]:
-        with ENGINE_LOCK, self._connection.cursor() as cursor:
-            cursor.execute(query)
-            found: list[tuple[Any, ...]] = cursor.fetchall()
-            return found
+    def sum(self, question: BoundedSum) -> Steps:
+        rows = self._rows
+        if rows is None or question.tally is None or not rows.reads(question.columns):
+            return super().sum(question)
+        with ENGINE_LOCK:
+            return rows.sum(question)
 
-    def _types(self) -> Any:
-        with ENGINE_LOCK, self._connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM ({self._query}) AS records LIMIT 0")
-            return cursor.fetch_record_batch().schema
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        rows, read = self._rows, () if condition is None else condition.columns
+        if rows is None or not rows.reads([*read, column]):
+            yield from super().keys(column, condition)
+            return
+        with ENGINE_LOCK:
+            yield from rows.keys(column, condition)
+
+    def units(self) -> int:
+        with ENGINE_LOCK:
+            return super().units() if self._rows is None else self._rows.units()
+
+    def _set_aside(self) -> Batched:
+        if self.unit.pooled or not self._connection.is_postgres:
+            return super()._set_aside()
+        kept = postgres_kept(self._asked, self._connection, self._query, self.schema, self.unit)
+        return super()._set_aside() if kept is None else kept
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         columns = ", ".join(f"{name(column)} AS c{i}" for i, column in enumerate(names))
-        with self._connection.cursor() as cursor:
-            cursor.execute(f"SELECT {columns} FROM ({self._query}) AS records")
-            yield from cursor.fetch_record_batch()
+        return self._connection.streamed(f"SELECT {columns} FROM ({self._query}) AS records")
 
 
 def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> Stream:

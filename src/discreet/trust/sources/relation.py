@@ -44,6 +44,10 @@ class LockedStream(Stream):
         with ENGINE_LOCK:
             return super().units()
 
+    def copy_into(self, connection: Any, table: str) -> None:
+        with ENGINE_LOCK:
+            super().copy_into(connection, table)
+
 
 class Relation(LockedStream):
     """A DuckDB relation as a source, such as `connection.sql("SELECT ...")` or `connection.table("visits")`.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.condition import Condition
-from discreet.core.errors import ParameterError
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.held import Secret
 from discreet.core.inherited_docs import inherit_docs
@@ -78,6 +78,17 @@ class Source(Secret, ABC):
 
     def check_ready(self) -> None:
         """Refuse records that cannot be read now, and make ready what can be: asked before anything is charged."""
+
+    def copy_into(self, connection: Any, table: str) -> None:
+        """Make a table of all records on this connection of DuckDB, decoded; no row of any unit is left out.
+
+        `u` is the name of a record's unit, or its place where every record is one; the columns are c0, c1, ...
+        """
+        raise NotPermitted(
+            "related tables",
+            f"a {type(self).__name__} hands no rows over",
+            "Give a data frame, a file, a DuckDB relation or a query.",
+        )
 
     @abstractmethod
     def sum(self, question: BoundedSum) -> Steps:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -12,13 +14,16 @@ import numpy as np
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
+from discreet.questions.mapped import RecordMap
 from discreet.questions.question import BoundedSum, quiet
+from discreet.schema.relation.limited_rows import choice, place
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
+from discreet.trust.isolation.isolated import isolated, processors
 from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
-from discreet.trust.sources.kept_rows import canonical_batches, choice, place
+from discreet.trust.sources.kept_rows import canonical_batches, most_rows
 from discreet.trust.sources.pooled import filled, unbounded, unit_rows
 from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.source import Source, sliced
@@ -31,6 +36,7 @@ START = "CAST(conv(substr(md5(u), 1, 15), 16, 10) AS BIGINT)"
 SIZE = "count(*) OVER (PARTITION BY u) AS size"
 NESTED = ("array", "map", "struct", "variant", "interval")
 TIMES = ("date", "time")
+SPARE = 20  # places of a partition beside its share of them
 
 
 class SparkFrame(Source):
@@ -47,7 +53,7 @@ class SparkFrame(Source):
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
-        self.schema, self.unit = schema, unit
+        self.schema, self.unit, self._given = schema, unit, frame
         check_header(ASKED, frame.columns, schema, unit, any_case=True)
         wanted = read_columns(schema, unit)
         _check_types(frame, wanted, schema)
@@ -56,7 +62,7 @@ class SparkFrame(Source):
         if unit.column is not None:
             self._frame = (self._pooled if unit.pooled else self._kept)(unit.column).persist()
             self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
-            weakref.finalize(self, _given_back, self._frame).atexit = False
+            weakref.finalize(self, given_back, self._frame).atexit = False
 
     def check_ready(self) -> None:
         session = self._frame.sparkSession
@@ -93,6 +99,29 @@ class SparkFrame(Source):
         found = _collected(counted).to_pydict()
         return filled(dict(zip(found["size"], found["count"], strict=True)), most)
 
+    def mapped(self, by: RecordMap) -> Array:
+        """All rows that an untrusted function makes of the records: on the workers, which have the walls for it.
+
+        What partition a record is in depends on that record alone. Each has half as many places again as its share.
+        """
+        partitions = int(self._frame.sparkSession.sparkContext.defaultParallelism)
+        share = dataclasses.replace(by, places=min(by.places, math.ceil(1.5 * by.places / partitions) + SPARE))
+        read = _raw(by.reads, self.schema) if self.unit.column is None else _kept(len(by.reads))
+
+        def rows() -> Any:
+            columns = [f"{self._columns[name]} AS c{i}" for i, name in enumerate(by.reads)]
+            own = ", ".join(f"`{name.replace('`', '``')}`" for name in self._frame.columns)
+            dealt = self._frame.selectExpr(*columns, f"xxhash64({own}) AS h").repartition(partitions, "h").drop("h")
+            with quiet():
+                return dealt.mapInArrow(_made(share, read), "rows binary")
+
+        made = [np.frombuffer(part) for part in _collected(rows)["rows"].to_pylist()]
+        return np.concatenate([np.empty(0), *made]).reshape(-1, len(by.after.columns))
+
+    def with_units(self) -> Any:
+        """All records that have a unit, decoded, as a frame: `u` is a unit's name, the columns are c0, c1, ..."""
+        return self.canonical(str(self.unit.column))
+
     def _added(self, question: BoundedSum, columns: Sequence[str]) -> Any:
         """A frame with the sum of each partition."""
         width = len(columns)
@@ -109,20 +138,22 @@ class SparkFrame(Source):
 
     def _kept(self, unit_column: str) -> Any:
         """At most `unit.rows` rows of each unit, as questions see them; texts as bytes, which no collation merges."""
-        rows = self._canonical(unit_column).selectExpr("*", place(self.schema), SIZE)
-        return rows.where(choice(START, self.unit)).drop("place", "size")
+        rows = self.canonical(unit_column).selectExpr("*", place(self.schema), SIZE)
+        return rows.where(choice(START, most_rows(self.unit))).drop("place", "size")
 
     def _pooled(self, unit_column: str) -> Any:
         """All rows of all units, those of one unit side by side in one partition."""
         partitions = int(self._frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-        return self._canonical(unit_column).repartition(partitions, "u").sortWithinPartitions("u")
+        return self.canonical(unit_column).repartition(partitions, "u").sortWithinPartitions("u")
 
-    def _canonical(self, unit_column: str) -> Any:
+    def canonical(self, unit_column: str) -> Any:
         """Records that have a unit, as questions see them; texts as bytes, which no collation merges."""
         kinds = enumerate(self.schema.columns.values())
         fields = ["u binary", *(f"c{i} {_type(kind)}" for i, kind in kinds)]
-        records = self._mapped([unit_column, *self.schema.columns], _canonical(self.schema), ", ".join(fields))
-        return records.where("u IS NOT NULL")
+        columns = [f"`{name.replace('`', '``')}` AS c{i}" for i, name in enumerate([unit_column, *self.schema.columns])]
+        with quiet():  # it warns of new versions of pandas, which is not used
+            rows = self._given.selectExpr(*columns).mapInArrow(_canonical(self.schema), ", ".join(fields))
+        return rows.where("u IS NOT NULL")
 
 
 def _type(kind: Column) -> str:
@@ -149,6 +180,15 @@ def _pooled(question: BoundedSum, width: int) -> Work:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         steps = pooled_sum(question, unit_rows(batches, width))
         yield arrow().record_batch([arrow().array([steps.tobytes()])], names=["steps"])
+
+    return work
+
+
+def _made(by: RecordMap, read: Callable[[Any], Array]) -> Work:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        records = np.concatenate([np.empty((0, len(by.reads))), *map(read, sliced(batches))])
+        rows = dataclasses.replace(by, lines=processors()).of(records, isolated)
+        yield arrow().record_batch([arrow().array([rows.tobytes()])], names=["rows"])
 
     return work
 
@@ -190,6 +230,7 @@ def _check_types(frame: Any, names: Sequence[str], schema: Schema) -> None:
             raise without_numbers(ASKED, field.name, kind)
 
 
-def _given_back(frame: Any) -> None:
+def given_back(frame: Any) -> None:
+    """Let go of a frame that was persisted."""
     with contextlib.suppress(Exception):  # a session that has ended holds nothing any more
         frame.unpersist()

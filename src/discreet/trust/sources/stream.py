@@ -17,7 +17,7 @@ from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, not_single, read_columns
-from discreet.trust.sources.kept_rows import KeptRows, canonical_batches, canonical_fields
+from discreet.trust.sources.kept_rows import KeptRows, canonical_batches, canonical_fields, named
 from discreet.trust.sources.pooled import Pooled
 from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
@@ -45,7 +45,7 @@ class Stream(Batched):
     def __init__(self, asked: str, read: Read, schema: Schema, unit: Unit = RECORD, *, unit_type: Any = None) -> None:
         self.schema, self.unit = schema, unit
         self._asked, self._read, self._unit_type = asked, read, unit_type
-        self._kept: KeptRows | Pooled | None = None
+        self._kept: Batched | None = None
         if unit.column is not None:
             self._kept = shielded(asked, self._set_aside)
 
@@ -95,12 +95,16 @@ class Stream(Batched):
 
     def _decoded(self, connection: Any) -> Any:
         """A relation on this connection with all records, decoded; see `KeptRows`."""
-        raw = self._records([str(self.unit.column), *self.schema.columns])
+        first = next(iter(self.schema.columns)) if self.unit.column is None else self.unit.column
+        raw = self._records([first, *self.schema.columns])
         batches = canonical_batches(raw, self.schema, self._unit_type)
         fields = canonical_fields(self.schema, self._unit_type)
         return connection.from_arrow(arrow().RecordBatchReader.from_batches(fields, batches))
 
-    def _set_aside(self) -> KeptRows | Pooled:
+    def copy_into(self, connection: Any, table: str) -> None:
+        shielded(self._asked, lambda: named(self._decoded(connection), self.schema, self.unit).create(table))
+
+    def _set_aside(self) -> Batched:
         connection, bounded = engine(), Pooled if self.unit.pooled else KeptRows
         return bounded(self._asked, connection, self._decoded(connection), self.schema, self.unit)
 

@@ -1,0 +1,100 @@
+"""A curator of rows that are made of several rows: of all rows of a unit, or of tables that are joined."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from discreet.core.answer import AnyAnswer
+from discreet.core.bits import Bits
+from discreet.core.errors import NotPermitted
+from discreet.core.mechanism import Mechanism
+from discreet.core.neighbors import Neighbors
+from discreet.questions.question import BoundedSum, Question, SampledSum, View
+from discreet.questions.tables.key_counts import KeyCounts
+from discreet.schema.schema import Category
+from discreet.trust.curator import Curator
+from discreet.trust.permit import KEPT
+from discreet.trust.sources.related_rows import RelatedRows
+from discreet.trust.sources.spark_units import SparkUnits
+
+Release = TypeVar("Release")
+
+
+class RelatedTrust(Curator):
+    """Asks the rows of a relation, of which one unit moves as many as its reach says.
+
+    The number of rows is secret, whatever the relation of neighbors is: a unit may have none. Where a row may also come
+    when a unit goes, an answer may move either way, and sums alone can be asked, of records that are added or removed.
+
+    Parameters
+    ----------
+    source : RelatedRows or SparkUnits
+        The rows.
+    neighbors : Neighbors
+        Public. The relation under which this data set makes promises.
+    bits : Bits, optional
+        Where noise comes from.
+    """
+
+    def __init__(self, source: RelatedRows | SparkUnits, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
+        if source.relation.reach.both_ways and neighbors is Neighbors.REPLACE:
+            obstacle = "rows of different units are joined, and units are replaced"
+            raise NotPermitted("join", obstacle, "Take add/remove neighbors, or join on the unit.")
+        super().__init__(source, neighbors, bits=bits)
+        self.relation, self._rows = source.relation, source
+
+    @property
+    def curated(self) -> bool:
+        """Whether a mechanism can be shown the rows: not where their number moves, and not where they are shared."""
+        shown = isinstance(self._rows, RelatedRows) and not self.relation.reach.both_ways
+        return shown and self.neighbors is Neighbors.ADD_REMOVE
+
+    @property
+    def shows_all_rows(self) -> bool:
+        return False
+
+    def listing(self, lists: Mapping[str, Category]) -> RelatedTrust:
+        """The same rows, with columns of text that are read as categories of these values."""
+        assert isinstance(self._rows, RelatedRows)  # `PrivateData.check_listing` was asked
+        return RelatedTrust(self._rows.listing(lists), self.neighbors, bits=self._bits)
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """The mechanism's release of the exact answer."""
+        both, fixed = self.relation.reach.both_ways, self.neighbors is Neighbors.REPLACE
+        if (both and not isinstance(question, BoundedSum)) or (
+            fixed and not isinstance(question, BoundedSum | SampledSum | KeyCounts)
+        ):
+            obstacle = "the number of rows is secret, or moves either way when a unit goes, and this is about all rows"
+            raise NotPermitted(self.relation.words, obstacle, "Ask for sums.", KEPT)
+        asked: Any = question
+        if isinstance(question, BoundedSum) and both:
+            weighted = self.relation.reach.weighted
+            asked = EitherWay(question.in_parts(), 2.0 * self.unit.rows) if weighted else EitherWay(question)
+        return super().ask(asked, mechanism)
+
+
+@dataclasses.dataclass(frozen=True)
+class EitherWay:
+    """A sum that rows may join as well as leave when a unit goes: it moves either way, even if no row takes away.
+
+    Parameters
+    ----------
+    question : BoundedSum
+        Public. What is summed.
+    slack : float
+        Public. How many grid steps more rounding may move each number.
+    """
+
+    question: BoundedSum
+    slack: float = 0.0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.question.columns
+
+    def answer(self, view: View) -> AnyAnswer:
+        """The exact sum, with a bound of both signs."""
+        found = self.question.answer(view)
+        return dataclasses.replace(found, bound=dataclasses.replace(found.bound, nonnegative=False), slack=self.slack)

@@ -1,0 +1,158 @@
+"""The rows of a relation of several tables: made once by an engine of its own, and kept until the source goes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from discreet.core.condition import Condition
+from discreet.core.grid import Array, Steps
+from discreet.questions.question import BoundedSum
+from discreet.schema.relation.listed_rows import ListedRows
+from discreet.schema.relation.relation_node import RelationNode
+from discreet.schema.schema import Category, Schema
+from discreet.trust.sources.columns.arrow_column import arrow, places
+from discreet.trust.sources.decoded_table import DecodedTable
+from discreet.trust.sources.engine import engine
+from discreet.trust.sources.shielded import shielded
+from discreet.trust.sources.source import Source
+
+ASKED = "read related tables"
+KEPT = "kept"
+NUMBERS = count()
+
+
+class RelatedRows(DecodedTable):
+    """Rows that are made of those of other sources, as a relation says.
+
+    Nothing is read before the first question, and then everything at once, before it is charged.
+
+    Parameters
+    ----------
+    relation : RelationNode
+        Public. What the rows are.
+    tables : mapping of StoredRows or PublicRows to Source
+        The records of each table.
+    """
+
+    def __init__(self, relation: RelationNode, tables: Mapping[RelationNode, Source]) -> None:
+        super().__init__(ASKED, self._table, relation.schema, relation.unit)
+        self.relation, self._tables = relation, dict(tables)
+        self._lock, self._connection, self._name = threading.RLock(), None, KEPT
+        self.reopened = self._reopened
+
+    def check_ready(self) -> None:
+        """Make the rows, if they are not made yet."""
+        with self._lock:
+            if self._connection is None:
+                self._connection = shielded(self._asked, self._made)
+
+    def _made(self) -> Any:
+        return made(self.relation, self._tables)
+
+    def sum(self, question: BoundedSum) -> Steps:
+        self.check_ready()
+        return super().sum(question)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
+        self.check_ready()
+        return super().batches(columns)
+
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        self.check_ready()
+        return super().keys(column, condition)
+
+    def units(self) -> int:
+        self.check_ready()
+        counted = f"SELECT count(DISTINCT u) FROM {self._name}"
+        return int(shielded(self._asked, lambda: self.cursor().execute(counted).fetchall()[0][0]))
+
+    def _reopened(self, schema: Schema) -> RelatedRows:
+        lists = {name: kind for name, kind in schema.columns.items() if kind != self.schema.columns[name]}
+        return self.listing({name: kind for name, kind in lists.items() if isinstance(kind, Category)})
+
+    def listing(self, lists: Mapping[str, Category]) -> RelatedRows:
+        """The same rows, with columns of text that are read as categories of these values."""
+        return RelistedRows(self, lists)
+
+    def cursor(self) -> Any:
+        """Another way into the engine that has the rows."""
+        self.check_ready()
+        assert self._connection is not None
+        return self._connection.cursor()
+
+    def _table(self) -> Any:
+        return self.cursor().table(self._name)
+
+
+class RelistedRows(RelatedRows):
+    """The rows of another one, with columns of text that are read as categories: a table more in the same engine.
+
+    Parameters
+    ----------
+    rows : RelatedRows
+        The other one.
+    lists : mapping of str to Category
+        Public. The columns, and their values.
+    """
+
+    def __init__(self, rows: RelatedRows, lists: Mapping[str, Category]) -> None:
+        super().__init__(ListedRows(rows.relation, tuple(lists.items())), {})
+        self._source, self._lists = rows, dict(lists)
+        self._name = f"kept_{next(NUMBERS)}"
+
+    def _made(self) -> Any:
+        cursor = self._source.cursor()
+        replaced, joins = [], []
+        for number, (name, category) in enumerate(self._lists.items()):
+            column, known = f"c{self.relation.places[name]}", f"{self._name}_{number}"
+            _list(cursor, self._source._name, column, category, known)
+            replaced.append(f"{known}.place AS {column}")
+            joins.append(f"LEFT JOIN {known} ON k.{column} = {known}.t")
+        columns = f"k.* REPLACE ({', '.join(replaced)})"
+        cursor.execute(
+            f"CREATE TABLE {self._name} AS SELECT {columns} FROM {self._source._name} AS k {' '.join(joins)}"
+        )
+        for number in range(len(self._lists)):
+            cursor.execute(f"DROP TABLE {self._name}_{number}")
+        return cursor
+
+
+def made(relation: RelationNode, tables: Mapping[RelationNode, Source]) -> Any:
+    """A connection with the rows of a relation in a table: its tables are read once each, and let go of."""
+    connection = engine()
+    copied: dict[RelationNode, str] = {}
+    for node in relation.walked():
+        if node in tables and node not in copied:
+            copied[node] = f"table_{len(copied)}"
+            tables[node].copy_into(connection, copied[node])
+    connection.execute(f"CREATE TABLE kept AS SELECT * FROM {_query(relation, copied)}")
+    for table in copied.values():
+        connection.execute(f"DROP TABLE {table}")
+    return connection
+
+
+def _query(node: RelationNode, tables: Mapping[Any, str]) -> str:
+    """The rows of a node: a table, or a query in brackets."""
+    if node in tables:
+        return tables[node]
+    return f"({node.select(*(_query(one, tables) for one in node.inputs))})"
+
+
+def _list(cursor: Any, table: str, column: str, category: Category, known: str) -> None:
+    """Make a table of all texts of a column, and their places in a list."""
+    texts = cursor.sql(f"SELECT DISTINCT {column} AS t FROM {table} WHERE {column} IS NOT NULL").to_arrow_table()
+    text = texts.column(0).combine_chunks()
+    found = arrow().table({"t": text, "place": arrow().array(places(text, category)).cast(arrow().int32())})
+    cursor.from_arrow(found).create(known)
+
+
+def most_alike(source: Source, table: RelationNode, keys: Sequence[str]) -> int:
+    """How many rows of a public table have the same values of some columns, at most."""
+    connection = engine()
+    shielded(ASKED, lambda: source.copy_into(connection, "public"))
+    columns = ", ".join(f"c{table.places[name]}" for name in keys)
+    sizes = f"SELECT count(*) AS size FROM public GROUP BY {columns}"
+    return int(connection.execute(f"SELECT coalesce(max(size), 0) FROM ({sizes})").fetchall()[0][0])

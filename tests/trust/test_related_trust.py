@@ -1,0 +1,81 @@
+"""A curator of related rows: every promise kept, nothing but sums where a row may come when a unit goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.core.answer import Answer
+from discreet.core.budget import Budget
+from discreet.core.errors import NotPermitted
+from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.ledger.memory_ledger import account_of
+from discreet.questions.question import AllRecords
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.relation.stored_rows import StoredRows
+from discreet.trust.private_data import PrivateData
+from discreet.trust.related_trust import EitherWay, RelatedTrust
+from discreet.trust.sources.matrix import Matrix
+from discreet.trust.sources.related_rows import RelatedRows
+from tests.trust import trial
+from tests.trust.trial import TrustTrial
+
+
+def related(rows: Any) -> RelatedRows:
+    node = StoredRows("records", trial.SCHEMA, RECORD)
+    return RelatedRows(node, {node: Matrix(rows, trial.SCHEMA)})
+
+
+TRIAL = TrustTrial(lambda rows, bits: RelatedTrust(related(rows), Neighbors.ADD_REMOVE, bits=bits))
+UNIT = Unit("user", "who", 2)
+RNG = np.random.default_rng(5)
+VISITS = {"who": RNG.integers(0, 60, 300), "stay": RNG.uniform(0, 60, 300), "ward": RNG.choice(["day", "icu"], 300)}
+DESCRIBED = {"stay": (0, 60), "ward": ["day", "icu"]}
+
+
+def opened(neighbors: Neighbors = Neighbors.ADD_REMOVE) -> PrivateData:
+    ledger = account_of(Budget(1e6, 1e-3), neighbors, UNIT)
+    return PrivateData.of(VISITS, DESCRIBED, ledger, unit=UNIT, neighbors=neighbors)
+
+
+def test_where_rows_come_when_a_unit_goes_sums_alone_are_asked() -> None:
+    data = opened()
+    joined = data.join(data, "ward", most=3, prefix="other_")
+    assert not joined.curated
+    assert discreet.mean(joined, "stay", epsilon=1e3).receipt.unit.rows == 24
+    before = data.ledger.entries()
+    with pytest.raises(NotPermitted):
+        joined._trust.ask(AllRecords(("stay",)), None)  # type: ignore[arg-type]
+    with pytest.raises(NotPermitted, match="a curator who reads the records again"):
+        joined.listing({})
+    assert data.ledger.entries() == before
+
+
+def test_an_answer_of_joined_rows_may_move_either_way() -> None:
+    data = opened()
+    question = contingency_of(data.schema, ("ward",), (0,))
+    seen: list[Answer] = []
+
+    class Listening:
+        def release(self, answer: Answer, bits: Any) -> None:
+            seen.append(answer)
+
+    for holder in (data.join(data, "ward", most=3, prefix="other_"), data.join(data, prefix="other_"), data):
+        trust: Any = holder._trust
+        trust.ask(question, Listening())
+    assert [answer.monotone for answer in seen] == [False, True, True]
+    assert [answer.sensitivity("l1") for answer in seen] == pytest.approx([24, 4, 2])
+    assert EitherWay(question).columns == question.columns
+
+
+def test_replaced_units_are_refused_a_join_on_a_key_and_all_that_is_no_sum() -> None:
+    data = opened(Neighbors.REPLACE)
+    with pytest.raises(NotPermitted, match="units are replaced"):
+        data.join(data, "ward", most=3, prefix="other_")
+    each = data.per_unit(longest="max of stay")
+    assert not each.curated
+    assert each.public_size is None
+    assert 20 < discreet.mean(each, "longest", epsilon=1e4).value < 60
