@@ -75,6 +75,15 @@ class Register:
         except ValueError as why:
             raise ParameterError(ASKED, "nobody of this name is enrolled", "Check the name.") from why
 
+    def seat(self, template: int) -> tuple[int, int]:
+        """In which block a template is, and in which slot of it."""
+        left = template
+        for place, count in enumerate(self.blocks):
+            if 0 <= left < count:
+                return place, left
+            left -= count
+        raise ParameterError(ASKED, f"there is no template {template}", f"Give 0 to {len(self.names) - 1}.")
+
     def check_whole(self, answer: SealedScores) -> None:
         """Refuse an answer that is not about all that was enrolled, block by block."""
         if answer.templates != self.blocks:
@@ -95,11 +104,7 @@ class Register:
         vector : array
             The template that was looked for.
         """
-        left, place = template, 0
-        while place < len(self.blocks) and left >= self.blocks[place]:
-            left, place = left - self.blocks[place], place + 1
-        if template < 0 or place == len(self.blocks):
-            raise ParameterError(ASKED, f"there is no template {template}", f"Give 0 to {len(self.names) - 1}.")
+        place, left = self.seat(template)
         parameters = key.parameters
         if sha256(block).digest() != self.digests[place] or len(block) % parameters.width:
             raise Malformed(GALLERY, "the keeper's block is not what was enrolled", "Give it a whole copy.", UNOPENED)
