@@ -6,7 +6,7 @@ import contextlib
 import os
 import struct
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -94,7 +94,7 @@ def secret(level: bytes, data: bytes) -> bytes:
     return _headed(level + struct.pack("<Qd", len(data) // WORD, 1.0) + _array(data))
 
 
-def switching(level: bytes, places: int, keys: dict[int, Sequence[bytes]]) -> bytes:
+def switching(level: bytes, places: int, keys: Mapping[int, Sequence[bytes]]) -> bytes:
     """Keys that a ciphertext is brought under another key with, at these of so many places."""
     parts = [level, struct.pack("<Q", places)]
     for place in range(places):

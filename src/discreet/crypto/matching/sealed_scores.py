@@ -72,7 +72,8 @@ class SealedScores:
         return cls(query, templates, each, length)
 
     def opened(self, key: MatchingKey) -> MatchScores:
-        """What they are. Whatever cannot be scores of templates and of a query of length one is refused, all alike.
+        """What they are. Whatever cannot be scores of templates and of a query of length one is refused, all alike:
+        of a query that is longer than that all scores would be larger.
 
         The refusal tells something of what was encrypted, as any reaction does: the keeper is not told of it.
         """
@@ -86,8 +87,7 @@ class SealedScores:
             found.append(scores[:count])
         if self.length:
             squares = self._opened(key, self.length, parameters.square_scale)
-            least = 2 - parameters.longest  # rounding makes a vector as much shorter, at most
-            fine &= bool(least - FAR <= squares.min()) and bool(squares.max() <= longest)
+            fine &= bool(-FAR <= squares.min()) and bool(squares.max() <= longest)  # a shorter one finds less
         if not fine:
             raise _malformed("what was encrypted are no scores")
         return MatchScores(np.concatenate(found))

@@ -16,6 +16,7 @@ from discreet.trust.party import LONGEST_REFUSAL
 
 LONGEST_QUESTION, LONGEST_ANSWER = 1 << 18, 1 << 30  # bytes of a frame
 PATIENCE = 600.0  # seconds for an answer
+HUNG_UP = "it hung up"  # as whoever was answered does
 FAILED = "it could not answer; its owner knows why"
 REFUSALS = {kind.__name__: kind for kind in (NotPermitted, Malformed, RoundReused)}
 Answer = Callable[[Signed], Signed]
@@ -65,8 +66,9 @@ class MatchService:
             while True:
                 data = await link.receive(self._longest)
                 await link.send((await asyncio.to_thread(self._answered, data, link.name)).to_bytes())
-        except ConnectionError:
-            pass  # whoever was answered hangs up
+        except ConnectionError as why:
+            if HUNG_UP not in str(why):
+                self._tell(str(why))
         finally:
             link.cut()
 

@@ -29,7 +29,7 @@ def read_vectors(path: str | Path) -> Vectors:
         raise _unread(path, why) from why
     except (ValueError, EOFError, MemoryError, SyntaxError) as why:
         raise ParameterError(f"read {path}", "it is no .npy file of numbers", "Write it by numpy.save.") from why
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def read_names(path: str | Path) -> list[str]:
