@@ -12,8 +12,12 @@ from discreet.crypto.matching.matcher import Matcher
 from discreet.crypto.matching.matching_key import MatchingKey
 
 
-@cache
 def key_of(dimensions: int, scheme: MatchScheme = "ckks", which: int = 0) -> MatchingKey:
+    return _drawn(dimensions, scheme, which)
+
+
+@cache
+def _drawn(dimensions: int, scheme: MatchScheme, which: int) -> MatchingKey:
     return MatchingKey.drawn(MatchParameters(dimensions, scheme))
 
 

@@ -19,9 +19,9 @@ from tests.crypto.matching.made_galleries import key_of, made_templates, matcher
 KEY = key_of(4)
 
 
-def test_there_is_a_key_for_each_power_of_two_below_the_width() -> None:
-    assert rotations(MatchParameters(2)) == [1]
-    assert rotations(MatchParameters(100)) == [1, 2, 4, 8, 16, 32, 64]
+def test_there_is_a_key_for_each_power_of_two_up_to_the_width() -> None:
+    assert rotations(MatchParameters(2)) == [1, 2]
+    assert rotations(MatchParameters(100)) == [1, 2, 4, 8, 16, 32, 64, 128]
 
 
 def test_keys_come_back_and_serve(tmp_path: Path) -> None:

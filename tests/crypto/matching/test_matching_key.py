@@ -81,7 +81,7 @@ def key_from_results(key: MatchingKey, given: np.ndarray, bodies: list[bytes]) -
     """Li and Micciancio's attack: whether the secret key follows from two ciphertexts and what they decrypt to.
 
     A ciphertext holds c0 + c1 s = m + e. Encoded again at twice the numbers, real parts give p + p~ exactly, where
-    p~ is p at the inverse of X. So each pair of points x and 1/x gives an equation for s(x) and s(1/x) from each ciphertext.
+    p~ is p at the inverse of X. So each pair of points x and 1/x gives an equation for s(x) and s(1/x) from each.
     """
     engine = key.parameters.engine
     prime = engine.data_primes[0]

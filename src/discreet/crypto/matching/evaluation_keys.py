@@ -19,8 +19,8 @@ TURN = 3  # the power that a rotation by one slot substitutes
 
 
 def rotations(parameters: MatchParameters) -> list[int]:
-    """By how many slots keys rotate: the powers of two below the width."""
-    return [1 << place for place in range((parameters.width - 1).bit_length())]
+    """By how many slots keys rotate: the powers of two up to the width."""
+    return [1 << place for place in range(parameters.width.bit_length())]
 
 
 def galois_elements(parameters: MatchParameters) -> list[int]:

@@ -144,8 +144,13 @@ class MatchParameters:
 
     def decoded(self, plain: Seal) -> Vectors:
         """The numbers in the slots of a plaintext, as they were compared."""
+        return self.decoded_complex(plain).real.copy()
+
+    def decoded_complex(self, plain: Seal) -> NDArray[np.complex128]:
+        """The same with imaginary parts, which are zero where nobody cheats."""
         encoder = self.engine.encoder
-        return np.array(encoder.decode_double(plain) if self.scheme == "ckks" else encoder.decode_int64(plain), float)
+        found = encoder.decode_complex(plain) if self.scheme == "ckks" else encoder.decode_int64(plain)
+        return np.array(found, np.complex128)
 
     @property
     def engine(self) -> SealEngine:

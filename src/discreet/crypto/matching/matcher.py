@@ -11,12 +11,14 @@ from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.matching.evaluation_keys import EvaluationKeys
 from discreet.crypto.matching.gallery import Gallery
 from discreet.crypto.matching.match_parameters import TEMPLATE_SCALE
+from discreet.crypto.matching.query_checks import RandomDirections
 from discreet.crypto.matching.seal_forms import ciphertext_bytes, ciphertext_of
 from discreet.crypto.matching.seal_stream import Seal, seal
 from discreet.crypto.matching.sealed_query import SealedQuery
 from discreet.crypto.matching.sealed_scores import SealedScores
 
 ALL = 1 << 20
+POLYNOMIALS = 2  # of a ciphertext that is no product
 REFUSED = (RuntimeError, ValueError)
 """What SEAL raises where the result of a computation would not be encrypted."""
 
@@ -57,6 +59,7 @@ class Matcher(Held):
         self.gallery, self.keys = gallery, keys
         self._resident = int(resident)
         self._blocks: dict[int, list[Seal]] = {}
+        self._directions = RandomDirections(keys.parameters)
 
     @exclusive
     def answer(self, query: SealedQuery, template: int | None = None) -> SealedScores:
@@ -72,9 +75,9 @@ class Matcher(Held):
         with _sealed():
             turned = self._turned(query.ciphertext)
             bodies = tuple(self._finished(self._products(self._block(place), turned)) for place in places)
-            length = b"" if query.stamp.owned else self._finished(self._products(turned, turned))
+            checks = b"" if query.stamp.owned else self._checks(turned)
         counts = tuple(self.gallery.blocks[place].templates for place in places)
-        return SealedScores(query.stamp, counts, bodies, length)
+        return SealedScores(query.stamp, counts, bodies, checks)
 
     @exclusive
     def load(self) -> None:
@@ -84,13 +87,25 @@ class Matcher(Held):
 
     def _turned(self, query: Seal) -> Sequence[Seal]:
         """The query, rotated by each number of slots below the width: one rotation for each, by powers of two."""
-        turned, rotate = [query], self.keys.parameters.engine.evaluator
-        rotated = rotate.rotate_vector if self.keys.parameters.scheme == "ckks" else rotate.rotate_rows
+        turned = [query]
         for turn in range(1, self.keys.parameters.width):
-            lowest, found = turn & -turn, seal().Ciphertext()
-            rotated(turned[turn - lowest], lowest, self.keys.rotating, found)
-            turned.append(found)
+            lowest = turn & -turn
+            turned.append(self._rotated(turned[turn - lowest], lowest))
         return turned
+
+    def _rotated(self, one: Seal, steps: int) -> Seal:
+        evaluator, found = self.keys.parameters.engine.evaluator, seal().Ciphertext()
+        rotate = evaluator.rotate_vector if self.keys.parameters.scheme == "ckks" else evaluator.rotate_rows
+        rotate(one, steps, self.keys.rotating, found)
+        return found
+
+    def _checks(self, turned: Sequence[Seal]) -> bytes:
+        """Whether a stranger's query is a template: its squares, random products, and how far it repeats itself."""
+        evaluator, apart = self.keys.parameters.engine.evaluator, seal().Ciphertext()
+        evaluator.sub(turned[0], self._rotated(turned[0], self.keys.parameters.width), apart)
+        squares, products = self._products(turned, turned), self._directions.products(turned)
+        parts = self._finished(squares), self._finished(products), ciphertext_bytes(self.keys.parameters.engine, apart)
+        return b"".join(parts)
 
     def _products(self, ones: Sequence[Seal], others: Sequence[Seal]) -> Seal:
         """The sum of the products, of three polynomials."""
@@ -106,7 +121,8 @@ class Matcher(Held):
         """Brought back to two polynomials, and to one prime."""
         parameters = self.keys.parameters
         evaluator = parameters.engine.evaluator
-        evaluator.relinearize_inplace(total, self.keys.relinearising)
+        if total.size() > POLYNOMIALS:
+            evaluator.relinearize_inplace(total, self.keys.relinearising)
         if parameters.scheme == "ckks":
             evaluator.rescale_to_next_inplace(total)
         else:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import UNOPENED, Malformed
@@ -89,9 +90,13 @@ class MatchingKey:
         Under "ckks" it has the errors of the ciphertext in its last digits, and these tell of the secret key whoever
         also has the ciphertext (Li and Micciancio 2021): only rounded numbers and decisions may leave the key's owner.
         """
+        return self.opened_complex(sealed).real.copy()
+
+    def opened_complex(self, sealed: Seal) -> NDArray[np.complex128]:
+        """The same with imaginary parts, which are zero where nobody cheats."""
         plain = seal().Plaintext()
         self._decryptor.decrypt(sealed, plain)
-        return self.parameters.decoded(plain)
+        return self.parameters.decoded_complex(plain)
 
     @cached_property
     def _encryptor(self) -> Seal:

@@ -35,8 +35,8 @@ class QueryStamp:
     digest : bytes
         Public. The query's.
     owned : bool
-        Public. Whether it was made with the secret key. Where it was not, its length is answered, too: of a longer
-        query all scores are larger.
+        Public. Whether it was made with the secret key. Where it was not, its answer has what shows its length, too: of
+        a longer query all scores are larger.
     """
 
     parameters: MatchParameters

@@ -13,6 +13,7 @@ from discreet.core.held import Secret
 from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.matching.match_parameters import Vectors
 from discreet.crypto.matching.matching_key import MatchingKey
+from discreet.crypto.matching.query_checks import FAR, checks_size, is_template
 from discreet.crypto.matching.seal_forms import ciphertext_of
 from discreet.crypto.matching.sealed_query import QueryStamp
 from discreet.crypto.messages import framed, split
@@ -21,7 +22,6 @@ ASKED = "scores"
 VERSION = b"discreet match scores 1"
 COUNT = struct.Struct("<I")
 MOST_BLOCKS = 1 << 16
-FAR = 1e-3  # from what scores and lengths can be, beyond all errors
 ROUNDING = 2.0**-8  # of scores that leave the key's owner
 
 
@@ -37,24 +37,24 @@ class SealedScores:
         Public. How many templates each block has.
     bodies : tuple of bytes
         Public. A ciphertext for each block.
-    length : bytes
-        Public. The squared length of a stranger's query, encrypted; empty where its asker has the key.
+    checks : bytes
+        Public. What shows whether a stranger's query is a template, encrypted; empty where its asker has the key.
     """
 
     query: QueryStamp
     templates: tuple[int, ...]
     bodies: tuple[bytes, ...] = field(repr=False)
-    length: bytes = field(repr=False, default=b"")
+    checks: bytes = field(repr=False, default=b"")
 
     def to_bytes(self) -> bytes:
         """The form in which they travel."""
         counts = b"".join(COUNT.pack(count) for count in self.templates)
-        return framed(VERSION, self.query.digest, counts, b"".join(self.bodies), self.length)
+        return framed(VERSION, self.query.digest, counts, b"".join(self.bodies), self.checks)
 
     @classmethod
     def from_bytes(cls, data: bytes, query: QueryStamp) -> SealedScores:
         """The scores in these bytes, which have to answer this query."""
-        version, asked, counts, bodies, length = split(data, 5)
+        version, asked, counts, bodies, checks = split(data, 5)
         if version != VERSION:
             raise _malformed("they have another version, or are none")
         if asked != query.digest:
@@ -66,10 +66,10 @@ class SealedScores:
         templates = tuple(int(count) for (count,) in COUNT.iter_unpack(counts))
         if not all(1 <= count <= parameters.capacity for count in templates):
             raise _malformed("a block has more templates than it can, or none")
-        if len(length) != (0 if query.owned else size):
-            raise _malformed("the length of the query is missing, or not asked for")
+        if len(checks) != (0 if query.owned else checks_size(parameters)):
+            raise _malformed("what shows the length of the query is missing, or not asked for")
         each = tuple(bodies[at : at + size] for at in range(0, len(bodies), size))
-        return cls(query, templates, each, length)
+        return cls(query, templates, each, checks)
 
     def opened(self, key: MatchingKey) -> MatchScores:
         """What they are. Whatever cannot be scores of templates and of a query of length one is refused, all alike:
@@ -85,9 +85,8 @@ class SealedScores:
             scores = self._opened(key, body, parameters.reduced_scale(query.scale))
             fine &= bool(np.abs(scores[:count]).max() <= longest) and bool(np.abs(scores[count:]).max(initial=0) <= FAR)
             found.append(scores[:count])
-        if self.length:
-            squares = self._opened(key, self.length, parameters.square_scale)
-            fine &= bool(-FAR <= squares.min()) and bool(squares.max() <= longest)  # a shorter one finds less
+        if self.checks:
+            fine &= is_template(key, self.checks)
         if not fine:
             raise _malformed("what was encrypted are no scores")
         return MatchScores(np.concatenate(found))
