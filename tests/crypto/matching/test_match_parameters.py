@@ -66,7 +66,7 @@ def _plain_modulus(parameters: MatchParameters) -> int:
 def test_moduli_are_those_of_128_bits_of_security() -> None:
     assert sum(PRIMES) == 109  # the most for degree 4096 and ternary secrets, of the standard's table
     for scheme in ("ckks", "bfv"):
-        assert [prime.bit_length() for prime in MatchParameters(8, scheme).engine.primes] == list(PRIMES)  # type: ignore[arg-type]
+        assert [prime.bit_length() for prime in MatchParameters(8, scheme).engine.primes] == list(PRIMES)
 
 
 def test_parameters_travel_and_others_are_refused() -> None:

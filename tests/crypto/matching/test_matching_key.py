@@ -50,7 +50,7 @@ def test_a_key_is_not_printed_copied_pickled_logged_or_told(caplog: pytest.LogCa
     secret = unframed(key.to_bytes())[2]
     for leak in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="neither copied nor pickled"):
-            leak(key)  # type: ignore[operator]
+            leak(key)
     with caplog.at_level(logging.DEBUG):
         logging.getLogger().warning("%s %r", key, [key])
     with pytest.raises(ParameterError) as told:

@@ -13,8 +13,7 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed
-from discreet.crypto.matching import sealed_query
-from discreet.crypto.matching.match_parameters import MatchScheme
+from discreet.crypto.matching.match_parameters import STRANGERS_SCALE, MatchScheme
 from discreet.crypto.matching.matcher import Matcher
 from discreet.crypto.matching.matching_key import MatchingKey
 from discreet.crypto.matching.sealed_query import SealedQuery
@@ -33,9 +32,7 @@ def matcher(tmp_path: Path) -> Matcher:
 def longer(vector: np.ndarray, by: float, key: MatchingKey) -> SealedQuery:
     """A stranger's query that was not brought to length one, as a modified program would send it."""
     repeated = np.resize(key.parameters.comparable(vector)[0] * by, key.parameters.capacity)
-    body = key.keys.sealed(
-        np.rint(repeated) if key.parameters.scheme == "bfv" else repeated, sealed_query.STRANGERS_SCALE
-    )
+    body = key.keys.sealed(np.rint(repeated) if key.parameters.scheme == "bfv" else repeated, STRANGERS_SCALE)
     return SealedQuery(key.parameters, key.keys.digest, body)
 
 
@@ -114,7 +111,7 @@ def test_scores_leave_rounded_or_as_decisions() -> None:
     assert repr(scores) == "MatchScores(of 5 templates)"
     for leak in (pickle.dumps, copy.copy):
         with pytest.raises(TypeError):
-            leak(scores)  # type: ignore[operator]
+            leak(scores)
     for threshold in (0, 1, -0.5, np.nan, "0.5", None):
         with pytest.raises(ParameterError, match="threshold"):
             scores.found(threshold)  # type: ignore[arg-type]

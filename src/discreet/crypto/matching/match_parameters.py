@@ -45,7 +45,7 @@ class MatchParameters:
     dimensions : int
         Public. How many numbers a template has, from 2 to 1024. Time and room grow with the next power of two.
     scheme : {"ckks", "bfv"}
-        Public. Scores within 1e-6; or scores of templates rounded to 8 bits, which are exact, at ten times the time.
+        Public. Scores within 1e-6; or scores of templates rounded to 8 bits, which are exact, at nine times the time.
 
     Examples
     --------

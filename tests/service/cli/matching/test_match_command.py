@@ -20,7 +20,17 @@ from tests.crypto.matching.made_galleries import made_templates
 Out = pytest.CaptureFixture[str]
 ROWS = made_templates(5, 12)
 OTHERS = made_templates(100, 12, 8)
-ENROL = ("match", "enrol", "faces", "--templates", "people.npy", "--names", "names.txt", "--key", "faces.key")
+ENROL: tuple[str, ...] = (
+    "match",
+    "enrol",
+    "faces",
+    "--templates",
+    "people.npy",
+    "--names",
+    "names.txt",
+    "--key",
+    "faces.key",
+)
 ENROL += ("--register", "faces.register", "--reduction", "reduction")
 ASK = ("match", "ask", "near.npy", "--identity", "desk.key", "--keeper", "keeper.card", "--reduction", "reduction")
 SERVICE = ("--asker", "desk.card", "--waiver", "a test", "--listen", "127.0.0.1:0")
@@ -67,7 +77,17 @@ def running(*words: str) -> Iterator[str]:
 def test_the_walk_in_both_roles(walked: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
     monkeypatch.chdir(walked)
     keeper = ("serve", "faces", "--public", "faces.public", "--identity", "keeper.key", "--ledger", "keeper.ledger")
-    judge = ("judge", "--key", "faces.key", "--identity", "judge.key", "--ledger", "judge.ledger", "--most", "9")
+    judge: tuple[str, ...] = (
+        "judge",
+        "--key",
+        "faces.key",
+        "--identity",
+        "judge.key",
+        "--ledger",
+        "judge.ledger",
+        "--most",
+        "9",
+    )
     judge += ("--keeper", "keeper.card", "--threshold", "0.9", "--register", "faces.register")
     with running(*keeper, *SERVICE, "--most", "7") as at, running(*judge, *SERVICE) as judge_at:
         owner = ["--at", at, "--key", "faces.key", "--register", "faces.register", "--threshold", "0.9"]
