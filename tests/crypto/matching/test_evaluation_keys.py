@@ -14,6 +14,7 @@ from discreet.crypto.matching.evaluation_keys import EvaluationKeys, rotations
 from discreet.crypto.matching.match_parameters import MatchParameters
 from discreet.crypto.matching.matcher import Matcher
 from discreet.crypto.matching.sealed_query import SealedQuery
+from discreet.crypto.messages import framed, unframed
 from tests.crypto.matching.made_galleries import key_of, made_templates, matcher_of
 
 KEY = key_of(4)
@@ -31,6 +32,9 @@ def test_keys_come_back_and_serve(tmp_path: Path) -> None:
     query = SealedQuery.by_anybody([1, 2, 3, 4], again)
     assert len(Matcher(gallery, again).answer(query).opened(KEY)) == 3
     assert len(repr(again)) < 200
+    fields = unframed(KEY.keys.to_bytes())
+    with pytest.raises(Malformed, match="another version"):
+        EvaluationKeys.from_bytes(framed(b"discreet matching keys 2", *fields[1:]))
 
 
 def test_a_number_that_is_none_is_refused_in_each_key() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,16 @@ def test_a_changed_block_is_noticed_before_it_is_computed_with(tmp_path: Path) -
     gallery.path.write_bytes(data)
     with pytest.raises(Malformed, match="was changed"):
         Gallery.opened(gallery.path).block(0)
+
+
+def test_a_block_that_cannot_be_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    gallery = empty(tmp_path).enrolled(made_templates(2, 4), KEY)
+    data = gallery.path.read_bytes()
+    for templates, size in ((0, 36928), (2049, 36928), (2, 1), (2, 0), (2, 36927)):
+        wrong = data[: HEAD.size] + struct.pack("<II", templates, size) + data[HEAD.size + 8 :]
+        gallery.path.write_bytes(wrong)
+        with pytest.raises(Malformed, match="a block of it cannot be"):
+            Gallery.opened(gallery.path)
 
 
 def test_what_cannot_be_enrolled_is_refused_and_nothing_is_written(tmp_path: Path) -> None:

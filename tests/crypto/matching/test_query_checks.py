@@ -11,9 +11,10 @@ from discreet.crypto.errors import Malformed
 from discreet.crypto.matching import query_checks
 from discreet.crypto.matching.match_parameters import STRANGERS_SCALE
 from discreet.crypto.matching.matcher import Matcher
-from discreet.crypto.matching.seal_forms import ciphertext_bytes
+from discreet.crypto.matching.seal_forms import ciphertext_bytes, ciphertext_of
 from discreet.crypto.matching.seal_stream import seal
 from discreet.crypto.matching.sealed_query import SealedQuery
+from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.matching.made_galleries import key_of, made_templates, matcher_of
 
 WIDTH = 16
@@ -82,9 +83,17 @@ def test_each_check_is_needed(matcher: Matcher, monkeypatch: pytest.MonkeyPatch)
     assert accepted(matcher, np.resize(orthogonal * np.sqrt(4.5), 2048))
 
 
-def test_directions_are_drawn_anew_for_each_keeper() -> None:
-    one, other = (query_checks.RandomDirections(KEY.parameters) for _ in range(2))
-    first = [np.array(KEY.parameters.decoded(each.plaintexts[0])) * 4 for each in (one, other)]
-    assert np.allclose(np.abs(first), 1, atol=1e-4)
-    assert 0.4 < (first[0] * first[1] > 0).mean() < 0.6
-    assert abs(first[0].mean()) < 0.15
+def test_directions_are_drawn_anew_for_each_query(matcher: Matcher) -> None:
+    """Else the key's owner would see, from products of two queries, how alike these are."""
+    one, other = (query_checks.random_signs(KEY.parameters, DeterministicBits(seed)) for seed in range(2))
+    assert one.shape == (WIDTH, 2048)
+    assert np.allclose(np.abs(one), 1 / 4)
+    assert abs((one * other).mean() * WIDTH) < 0.03
+    assert abs(one.mean() * 4) < 0.03
+    query = SealedQuery.by_anybody(ROWS[0], KEY.keys)
+    size, opened = KEY.parameters.answer_size, []
+    for _ in range(2):
+        sealed = matcher.answer(query).checks[size : 2 * size]
+        scale = KEY.parameters.reduced_scale(STRANGERS_SCALE)
+        opened.append(KEY.opened(ciphertext_of(KEY.parameters, sealed, scale, primes=1)))
+    assert abs(np.corrcoef(opened)[0, 1]) < 0.2

@@ -11,7 +11,7 @@ from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.matching.evaluation_keys import EvaluationKeys
 from discreet.crypto.matching.gallery import Gallery
 from discreet.crypto.matching.match_parameters import TEMPLATE_SCALE
-from discreet.crypto.matching.query_checks import RandomDirections
+from discreet.crypto.matching.query_checks import direction_products
 from discreet.crypto.matching.seal_forms import ciphertext_bytes, ciphertext_of
 from discreet.crypto.matching.seal_stream import Seal, seal
 from discreet.crypto.matching.sealed_query import SealedQuery
@@ -59,7 +59,6 @@ class Matcher(Held):
         self.gallery, self.keys = gallery, keys
         self._resident = int(resident)
         self._blocks: dict[int, list[Seal]] = {}
-        self._directions = RandomDirections(keys.parameters)
 
     @exclusive
     def answer(self, query: SealedQuery, template: int | None = None) -> SealedScores:
@@ -103,7 +102,7 @@ class Matcher(Held):
         """Whether a stranger's query is a template: its squares, random products, and how far it repeats itself."""
         evaluator, apart = self.keys.parameters.engine.evaluator, seal().Ciphertext()
         evaluator.sub(turned[0], self._rotated(turned[0], self.keys.parameters.width), apart)
-        squares, products = self._products(turned, turned), self._directions.products(turned)
+        squares, products = self._products(turned, turned), direction_products(self.keys.parameters, turned)
         parts = self._finished(squares), self._finished(products), ciphertext_bytes(self.keys.parameters.engine, apart)
         return b"".join(parts)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
 from discreet.core.bits import Bits
-from discreet.core.held import unheld
-from discreet.crypto.matching.match_parameters import STRANGERS_SCALE, TEMPLATE_SCALE, MatchParameters
+from discreet.crypto.matching.match_parameters import STRANGERS_SCALE, TEMPLATE_SCALE, MatchParameters, Vectors
 from discreet.crypto.matching.matching_key import MatchingKey
 from discreet.crypto.matching.seal_forms import ciphertext_of
 from discreet.crypto.matching.seal_stream import Seal, seal
@@ -19,42 +17,37 @@ FAR = 1e-3  # from what numbers can be, beyond all errors
 ROUGHLY = 1.3  # the largest squared length by random directions, of which there are as many as slots
 
 
-@unheld("cache")
-class RandomDirections:
-    """Vectors of signs that nobody but the keeper knows, one in each slot, as plaintexts in the form of a block.
+def direction_products(parameters: MatchParameters, turned: Sequence[Seal], bits: Bits | None = None) -> Seal:
+    """Products of a query, that was turned, with random directions: vectors of signs, one in each slot.
 
-    The mean of the squares of their products with a vector is its squared length over the width; with 2048 of them its
-    deviation is 3 % of it, and no number of it wraps round that the exact square could hide.
+    The mean of their squares is the query's squared length over the width; over 2048 directions its deviation is 3 % of
+    it, and it cannot wrap round where the exact square could. The asker does not know them; and they are drawn for each
+    query, so that products of two queries do not show how alike these are.
 
     Parameters
     ----------
     parameters : MatchParameters
         Public.
+    turned : sequence of ciphertexts
+        The query, rotated by each number of slots below the width.
     bits : Bits, optional
         Where they come from; the operating system's where not given.
     """
+    evaluator, total, product = parameters.engine.evaluator, seal().Ciphertext(), seal().Ciphertext()
+    directions = [parameters.encoded(one, TEMPLATE_SCALE) for one in random_signs(parameters, bits or system_bits())]
+    evaluator.multiply_plain(turned[0], directions[0], total)
+    for one, direction in zip(turned[1:], directions[1:], strict=True):
+        evaluator.multiply_plain(one, direction, product)
+        evaluator.add_inplace(total, product)
+    return total
 
-    def __init__(self, parameters: MatchParameters, bits: Bits | None = None) -> None:
-        self._parameters, self._bits = parameters, bits or system_bits()
 
-    @cached_property
-    def plaintexts(self) -> Sequence[Seal]:
-        """One for each turn of the query."""
-        width, capacity = self._parameters.width, self._parameters.capacity
-        words = self._bits.words(-(-width * capacity // 64)).copy()
-        signs = np.unpackbits(words.view(np.uint8))[: width * capacity].reshape(width, capacity) * 2.0 - 1
-        signs *= 1 / np.sqrt(width) if self._parameters.scheme == "ckks" else 1.0
-        return [self._parameters.encoded(one, TEMPLATE_SCALE) for one in signs]
-
-    def products(self, turned: Sequence[Seal]) -> Seal:
-        """Of these directions with a query that was turned."""
-        evaluator = self._parameters.engine.evaluator
-        total, product = seal().Ciphertext(), seal().Ciphertext()
-        evaluator.multiply_plain(turned[0], self.plaintexts[0], total)
-        for one, direction in zip(turned[1:], self.plaintexts[1:], strict=True):
-            evaluator.multiply_plain(one, direction, product)
-            evaluator.add_inplace(total, product)
-        return total
+def random_signs(parameters: MatchParameters, bits: Bits) -> Vectors:
+    """A sign for each coordinate, in rows, and slot, in columns; under "ckks" of vectors of length one."""
+    width, capacity = parameters.width, parameters.capacity
+    words = bits.words(-(-width * capacity // 64)).copy()
+    signs = np.unpackbits(words.view(np.uint8))[: width * capacity].reshape(width, capacity) * 2.0 - 1
+    return signs / np.sqrt(width) if parameters.scheme == "ckks" else signs
 
 
 def checks_size(parameters: MatchParameters) -> int:

@@ -78,8 +78,6 @@ def switching_bytes(engine: SealEngine, key: Seal, places: Sequence[int]) -> byt
 def switching_of(engine: SealEngine, kind: Any, data: bytes, places: Sequence[int], of: int) -> Seal:
     """Such keys, from these bytes."""
     size = key_size(engine)
-    if len(data) != len(places) * DIGITS * size:
-        raise Malformed("keys", f"they have {len(data)} bytes", AGAIN, UNOPENED)
     each = [_key_ciphertext(engine, data[at : at + size]) for at in range(0, len(data), size)]
     keys = {place: each[DIGITS * rank : DIGITS * (rank + 1)] for rank, place in enumerate(places)}
     return seal_stream.read(kind, engine.context, seal_stream.switching(engine.levels[3], of, keys))

@@ -14,7 +14,7 @@ from discreet.trust.network.link import Link, called
 from discreet.trust.network.listener import listening
 from discreet.trust.party import LONGEST_REFUSAL
 
-LONGEST_QUESTION, LONGEST_ANSWER = 1 << 18, 1 << 30  # bytes of a frame
+LONGEST_QUESTION, LONGEST_ANSWER = 1 << 18, 1 << 28  # bytes of a frame: the latter of 14 million templates
 PATIENCE = 600.0  # seconds for an answer
 HUNG_UP = "it hung up"  # as whoever was answered does
 FAILED = "it could not answer; its owner knows why"
