@@ -45,6 +45,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "trust.md",
         "parties.md",
         "encrypted.md",
+        "matching.md",
         "devices_and_helpers.md",
         "classifier.md",
         "deep.md",

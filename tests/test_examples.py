@@ -134,6 +134,13 @@ def test_two_helpers_count_phones_of_which_some_lie(tmp_path: Path) -> None:
     assert max(run.found["left"]) < 1e-6  # both paid
 
 
+def test_a_door_knows_whom_nobody_else_knows(here: Callable[[str], Shown]) -> None:
+    found = here("match.py").found
+    assert found["known"] == [True] * 3
+    assert found["strangers"] == [False] * 3
+    assert found["tried"] == 14  # twenty, less six
+
+
 def test_two_clinics_that_lie_are_named(here: Callable[[str], Shown]) -> None:
     """Noise of 112 coins at most, for each of two counts: never off by more than 56."""
     run = here("liars.py")

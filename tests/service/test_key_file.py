@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import io
 import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import is_covered
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import framed, unframed
-from discreet.crypto.paillier.covered import covered
+from discreet.crypto.paillier.covered import covered, is_covered_secret, uncovered
 from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.ledger.own_file import create_own
 from discreet.noise.system_bits import system_bits
@@ -156,3 +158,15 @@ def test_files_that_hold_no_key_of_that_version_are_refused(tmp_path: Path) -> N
     write_identity(path, ANN)
     with pytest.raises(ParameterError, match="none in the file"):
         read_secret_key(path, PrivateKey, WORDS)
+
+
+def test_ten_thousand_fuzzed_secrets_are_refused_or_read() -> None:
+    rng = np.random.default_rng(4)
+    for good in (covered(b"secret" * 20), covered(b"secret" * 20, WORDS)):
+        for _ in range(10_000):
+            data = bytearray(good)
+            for place in rng.integers(0, len(data), rng.integers(1, 4)):
+                data[place] = rng.integers(0, 256)
+            with contextlib.suppress(ParameterError):
+                if not is_covered_secret(bytes(data)):  # a passphrase is tried for a tenth of a second
+                    uncovered(bytes(data))

@@ -13,9 +13,19 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.encrypted_sum.encrypted_sum import EncryptedTerms, KeyHolder
 from discreet.crypto.encrypted_sum.sealing_party import SealingParty
 from discreet.crypto.encrypted_sum.sum_relay import SumRelay
-from discreet.crypto.errors import Disagreement, OutOfOrder, ProtocolError, RoundReused, TooFewSurvivors, WrongShares
+from discreet.crypto.errors import (
+    Disagreement,
+    Malformed,
+    OutOfOrder,
+    ProtocolError,
+    RoundReused,
+    TooFewSurvivors,
+    WrongShares,
+)
 from discreet.crypto.identity import Roster
 from discreet.crypto.messages import Message, Signed, labelled, unlabelled
+from discreet.crypto.paillier.decryptor import Decryptor, PartialDecryption, check_partial, combined, opened
+from discreet.crypto.paillier.encrypted_array import EncryptedArray
 from discreet.crypto.paillier.proven_array import ProvenArray
 from discreet.crypto.paillier.threshold_key import dealt_from
 from discreet.crypto.rounds.speaker import Total
@@ -247,3 +257,72 @@ def test_vectors_of_another_shape_are_refused() -> None:
         sent = ProvenArray.made(values, packing, own.held.public, own.sender("p0"))
         with pytest.raises(ProtocolError, match="no vector of this round"):
             own.sealed("p0", sent.to_bytes())
+
+
+def test_colluders_below_the_threshold_cannot_open_a_single_user() -> None:
+    """Three holders and the relay have what p0 sealed, and the honest part of p4 for the sum; four parts are needed."""
+    run = Rehearsal()
+    run.run()
+    single = terms().sealed("p0", run.said["p0"][0].message.body)
+    total = EncryptedArray.total(terms().sealed(name, run.said[name][0].message.body) for name in PARTIES)
+    key = holders()["p0"].dealt.key
+    parts = [Decryptor(holders()[name].dealt).partial("r1", single) for name in PARTIES[1:4]]
+    honest = PartialDecryption.from_bytes(run.said["p4"][1].message.body, key)
+    check_partial(key, "r1", total, honest)
+    with pytest.raises(TooFewSurvivors):
+        opened(key, "r1", single, parts)
+    with pytest.raises(WrongShares, match="'p4'"):
+        opened(key, "r1", single, [*parts, honest])
+    try:
+        found = combined(key, single, [*parts, honest])
+    except (Malformed, WrongShares):
+        found = None
+    assert found is None or not (found == vector("p0")).all()
+    fourth = Decryptor(holders()["p4"].dealt).partial("r1", single)
+    assert (opened(key, "r1", single, [*parts, fourth]) == vector("p0")).all()  # what the threshold is there for
+
+
+def fuzzed(body: bytes, rng: np.random.Generator, whole: bool) -> bytes:
+    """Some bytes changed, mostly where lengths are; some cut off."""
+    data = bytearray(body)
+    for place in rng.integers(0, len(data) if whole else min(len(data), 60), rng.integers(1, 4)):
+        data[place] = rng.integers(0, 256)
+    return bytes(data if rng.random() < 0.7 else data[: int(rng.integers(0, len(data)))])
+
+
+def test_ten_thousand_fuzzed_messages_of_each_step_are_refused_or_taken() -> None:
+    """At the relay and at a party; whatever happens is an error of the protocol, and the round ends well after it."""
+    run, rng = Rehearsal(), np.random.default_rng(17)
+    for member in run.members.values():
+        run.relay.receive(member.begin())
+    victim, parted = run.members["p0"], 0
+    while messages := run.relay.passed_on():
+        kind = next(iter(messages.values())).message.kind
+        good = messages["p0"].message.body
+        for turn in range(10_000):
+            body = fuzzed(good, rng, turn % 50 == 0)
+            wrong = Message("r1", "server", kind, body).signed(identity("server"))
+            if kind == "roll" and turn % 100 == 0:  # one that names enough is taken
+                victim = SealingParty(holders()["p0"], terms(), roster(), UsedRounds())
+            member = victim if kind == "roll" else run.members["p0"]
+            if body != good:
+                parted += refused(lambda wrong=wrong, member=member: member.answer(wrong, lambda: vector("p0")))  # type: ignore[misc]
+        for name, message in messages.items():
+            said = run.members[name].answer(message, lambda name=name: vector(name))  # type: ignore[misc]
+            for turn in range(10_000 if name == "p1" else 0):
+                body = fuzzed(said.message.body, rng, turn % 50 == 0)
+                if body != said.message.body:
+                    wrong = Message("r1", name, said.message.kind, body).signed(identity(name))
+                    parted += refused(lambda wrong=wrong: run.relay.receive(wrong))  # type: ignore[misc]
+            run.relay.receive(said)
+    assert (run.relay.total().vector == truth()).all()
+    assert parted > 35_000
+
+
+def refused(job: Callable[[], object]) -> bool:
+    """Whether it was refused as an error of the protocol."""
+    try:
+        job()
+    except ProtocolError:
+        return True
+    return False

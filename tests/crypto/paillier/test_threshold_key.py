@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.errors import Malformed, UnknownParty
+from discreet.crypto.errors import Malformed, ProtocolError, UnknownParty
 from discreet.crypto.messages import framed, unframed
 from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.crypto.paillier.public_key import PublicKey, written
@@ -129,6 +129,16 @@ def test_ten_thousand_fuzzed_keys_are_malformed_or_read() -> None:
             data[place] = rng.integers(0, 256)
         with contextlib.suppress(Malformed):
             ThresholdKey.from_bytes(bytes(data))
+
+
+def test_ten_thousand_fuzzed_shares_are_malformed_or_read() -> None:
+    rng, good = np.random.default_rng(3), shares(2, 256)["ann"].to_bytes()
+    for _ in range(10_000):
+        data = bytearray(good)
+        for place in rng.integers(0, len(data), rng.integers(1, 3)):
+            data[place] = rng.integers(0, 256)
+        with contextlib.suppress(ProtocolError):
+            KeyShare.from_bytes(bytes(data[: int(rng.integers(0, 2 * len(data)))]))
 
 
 def test_a_share_is_not_printed_copied_or_pickled() -> None:

@@ -17,6 +17,7 @@ from discreet.core.held import unheld
 from discreet.service.cli.attack_arguments import add_attack
 from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
+from discreet.service.cli.matching.match_arguments import add_match
 from discreet.service.cli.parties.aggregate_arguments import add_aggregate
 from discreet.service.cli.parties.rappor_arguments import add_rappor
 from discreet.service.cli.saying import Unwritten
@@ -117,6 +118,7 @@ def parser() -> Parser:
     _add_collect(commands)
     add_aggregate(commands, Parser)
     add_rappor(commands)
+    add_match(commands)
     return root
 
 

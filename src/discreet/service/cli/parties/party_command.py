@@ -125,9 +125,9 @@ def party(arguments: Namespace) -> int:
         delimiter, dialect = arguments.delimiter, arguments.dialect
         records = File(arguments.file, agreed.schema, agreed.unit, delimiter=delimiter, dialect=dialect)
         member = Party(own, records, agreed, ledger=ledger, packages=packages, policy=policy)
-        serving = Serving(member, partial(_told, arguments))
+        serving = Serving(member, partial(tell, arguments))
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
-        asyncio.run(_until_stopped(work))
+        asyncio.run(until_stopped(work))
     return 0
 
 
@@ -166,7 +166,7 @@ def _check_digest(agreed: Federation, expected: str | None) -> None:
         raise ParameterError("federation", f"its digest is {agreed.digest.hex()}, not {expected[:80]!r}", remedy)
 
 
-async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
+async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
     """Work until a signal to stop, which is no failure."""
     task = asyncio.ensure_future(work)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -176,7 +176,7 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
         await task
 
 
-def _told(arguments: Namespace, line: str) -> None:
+def tell(arguments: Namespace, line: str) -> None:
     """Print a line; a closed output does not stop the party."""
     with contextlib.suppress(BrokenPipeError):
         say(arguments, plain(line), told=plain(line))

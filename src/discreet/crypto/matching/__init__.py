@@ -1,0 +1,1 @@
+"""Templates that are compared while they are encrypted: keys, galleries, queries, scores."""
