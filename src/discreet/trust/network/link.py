@@ -10,13 +10,12 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Literal, Protocol
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import to_pem
+from discreet.crypto.certificate import PartyCertificate, to_pem
 from discreet.crypto.errors import UNOPENED, UnknownParty
 from discreet.crypto.identity import Identity
-from discreet.trust.federation import Federation
 
 LENGTH = 8  # bytes of the length of a frame
 LONGEST_CALL = 1 << 24  # bytes of a frame while there is no round, whose terms set a limit
@@ -27,7 +26,19 @@ SIGNS_OF_LIFE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Who gives no sign of life, two minutes after the last, is gone: a host without power does not say goodbye."""
 
 
-def context(end: Literal["caller", "called"], identity: Identity, federation: Federation) -> ssl.SSLContext:
+class Members(Protocol):
+    """Who may be at the ends of a line: a federation, or a service and its clients."""
+
+    @property
+    def server(self) -> PartyCertificate:
+        """The card of whoever is called, or calls, all others."""
+
+    @property
+    def parties(self) -> tuple[PartyCertificate, ...]:
+        """The cards of all others."""
+
+
+def context(end: Literal["caller", "called"], identity: Identity, federation: Members) -> ssl.SSLContext:
     """What one end of a line uses: TLS 1.3, its own certificate, and those of all members as the only ones it trusts.
 
     No authority and no host name is asked: a member is whoever holds the key that the federation lists.
@@ -67,7 +78,7 @@ def _file(data: bytes) -> Iterator[str]:
             yield path
 
 
-def peer(shown: bytes | None, federation: Federation) -> str:
+def peer(shown: bytes | None, federation: Members) -> str:
     """Which member showed this certificate."""
     for card in (federation.server, *federation.parties):
         if card.binary == shown:
@@ -151,7 +162,7 @@ def address_of(server: asyncio.Server) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-async def called(address: str, identity: Identity, federation: Federation) -> Link:
+async def called(address: str, identity: Identity, federation: Members) -> Link:
     """A line to the member who listens there."""
     host, port = host_and_port(address)
     shown = context("caller", identity, federation)
@@ -175,7 +186,7 @@ class Paused(asyncio.Protocol):
         self._made(transport)
 
 
-async def secured(transport: asyncio.Transport, shown: ssl.SSLContext, federation: Federation, *, called: bool) -> Link:
+async def secured(transport: asyncio.Transport, shown: ssl.SSLContext, federation: Members, *, called: bool) -> Link:
     """The line under TLS, if a member is at its other end; else it is cut, as it is when the wait is cancelled."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=BUFFER, loop=loop)

@@ -11,8 +11,7 @@ from collections.abc import Awaitable, Callable
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.held import unheld
 from discreet.crypto.identity import Identity
-from discreet.trust.federation import Federation
-from discreet.trust.network.link import Link, Paused, address_of, context, host_and_port, in_words, secured
+from discreet.trust.network.link import Link, Members, Paused, address_of, context, host_and_port, in_words, secured
 
 LOG = logging.getLogger(__name__)
 HALF_OPEN = 64  # callers who have not shown yet that they are members
@@ -32,13 +31,13 @@ class Listener:
     ----------
     identity : Identity
         Who is called.
-    federation : Federation
+    federation : Members
         Public. Who may call.
     met : callable
         Awaited with every line on which a member calls. It owns the line, unless it fails.
     """
 
-    def __init__(self, identity: Identity, federation: Federation, met: Met) -> None:
+    def __init__(self, identity: Identity, federation: Members, met: Met) -> None:
         self._federation, self._met = federation, met
         self._secured = context("called", identity, federation)
         self._half_open: dict[asyncio.Task[None], asyncio.Transport] = {}
@@ -114,7 +113,7 @@ class Listener:
         return link
 
 
-async def listening(address: str, identity: Identity, federation: Federation, met: Met) -> Listener:
+async def listening(address: str, identity: Identity, federation: Members, met: Met) -> Listener:
     listener = Listener(identity, federation, met)
     await listener.open(address)
     return listener

@@ -49,13 +49,13 @@ def identity(arguments: Namespace) -> int:
 
 def create(arguments: Namespace) -> int:
     """Write what all parties agree on."""
-    described, cards = read_schema(arguments.schema), tuple(_card(path) for path in arguments.party)
+    described, cards = read_schema(arguments.schema), tuple(read_card(path) for path in arguments.party)
     paths = share_paths(arguments)
     names, scheme = [card.name for card in cards], scheme_named(arguments.scheme)
     shares = scheme.deal(names, arguments.threshold, arguments.dealer, system_bits())
     agreed = Federation(
         cards,
-        _card(arguments.server),
+        read_card(arguments.server),
         arguments.threshold,
         described.schema,
         described.unit,
@@ -128,7 +128,7 @@ def party(arguments: Namespace) -> int:
         member = Party(own, records, agreed, ledger=ledger, packages=packages, policy=policy)
         serving = Serving(member, partial(_told, arguments))
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
-        asyncio.run(_until_stopped(work))
+        asyncio.run(until_stopped(work))
     return 0
 
 
@@ -167,7 +167,7 @@ def _check_digest(agreed: Federation, expected: str | None) -> None:
         raise ParameterError("federation", f"its digest is {agreed.digest.hex()}, not {expected[:80]!r}", remedy)
 
 
-async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
+async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
     """Work until a signal to stop, which is no failure."""
     task = asyncio.ensure_future(work)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -183,7 +183,7 @@ def _told(arguments: Namespace, line: str) -> None:
         say(arguments, plain(line), told=plain(line))
 
 
-def _card(path: str | Path) -> PartyCertificate:
+def read_card(path: str | Path) -> PartyCertificate:
     """The card in a file; not one in a file of a secret key, which nobody else should have."""
     data = _bytes(path)
     if b"PRIVATE KEY" in data:
