@@ -52,5 +52,5 @@ def _counted(net: GeluNet, limit: int | None) -> str:
     if limit is None:
         return f"Questions are not limited: {worth}, and from {fewest} slots on some layer may be known whole."
     if limit < fewest:
-        return f"{limit} slots of each layer may be asked: {worth}, too few to know any column of weights whole."
+        return f"{limit} slots of each layer may be asked: {worth}, fewer than any column of weights has."
     return f"{limit} slots of each layer may be asked: {worth}, and from {fewest} on some layer may be known whole."

@@ -30,13 +30,13 @@ def key_proof(key: PrivateKey) -> bytes:
     """
     n, (p, q) = key.public.modulus, key.primes
     exponent = gmp().invert(n, (p - 1) * (q - 1))
-    size = key.public.size // 2
+    size = -(-key.public.key_bits // 8)
     return b"".join(int(gmp().powmod(one, exponent, n)).to_bytes(size, "big") for one in _challenges(key.public))
 
 
 def check_key_proof(key: PublicKey, proof: bytes) -> None:
     """Refuse a key whose modulus may have a factor in common with phi(n)."""
-    n, size = key.modulus, key.size // 2
+    n, size = key.modulus, -(-key.key_bits // 8)
     roots = [big(int.from_bytes(proof[at : at + size], "big")) for at in range(0, ROOTS * size, size)]
     sound = len(proof) == ROOTS * size and not any(n % prime == 0 for prime in range(3, SMALLEST, 2))
     if not sound or any(gmp().powmod(root, n, n) != one for root, one in zip(roots, _challenges(key), strict=True)):
