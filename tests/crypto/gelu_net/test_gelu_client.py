@@ -177,18 +177,15 @@ def test_a_server_that_answers_something_else_is_noticed() -> None:
     for change in changes:
         with pytest.raises(Malformed):
             type(own.client)(SMALL, ANN, own.server.roster, "server", lying(change, own), own.client._sealer)
-    for number, change in enumerate(
-        (
-            lambda message: Message(message.round, "server", message.kind, GeluBody({"number": 7}).to_bytes()),
-            lambda message: Message(message.round, "server", message.kind, message.body[:-1]),
-            lambda message: old.heard[1].message,
-        )
+    for change in (
+        lambda message: Message(message.round, "server", message.kind, GeluBody({"number": 7}).to_bytes()),
+        lambda message: Message(message.round, "server", message.kind, message.body[:-1]),
+        lambda message: old.heard[1].message,
     ):
         fresh = sides(SMALL, "paillier", purpose="predict")
         fresh.client._line = lying(change, fresh)
         with pytest.raises(Malformed):
             fresh.client.outputs(inputs)
-            pytest.fail(str(number))
 
 
 def test_an_answer_that_is_signed_by_another_is_refused() -> None:

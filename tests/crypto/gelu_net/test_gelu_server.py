@@ -55,7 +55,7 @@ def test_messages_are_answered_once_and_in_order() -> None:
 
 
 def test_a_replayed_session_is_refused() -> None:
-    """Every message of a finished session, in its order, in a new session of the same client, by whoever recorded it."""
+    """Every message of a finished session, in its order, in a new one of the same client, by whoever recorded it."""
     own, (inputs, classes) = sides(SMALL, "paillier"), batch(SMALL, 5)
     own.client.step(inputs, classes)
     before = own.server.weights.copied_values()
@@ -138,7 +138,6 @@ def test_products_that_the_network_does_not_have_are_malformed() -> None:
     ):
         with pytest.raises(Malformed):
             own.server.answer(said(own, "product", PRODUCT | wrong, b"" if "sent" in wrong else payload(own)))
-            pytest.fail(str(wrong))
     with pytest.raises(Malformed, match="no such batch"):
         own.server.answer(said(own, "product", PRODUCT | {"batch": 0, "sent": 0}, payload(own)))
     with pytest.raises(Malformed, match="there is no 'steal'"):

@@ -54,7 +54,7 @@ def test_masks_come_off_again_and_nothing_is_lost_by_rounding() -> None:
 
 
 def test_what_the_server_sees_is_uniform_and_says_nothing_of_the_gradient() -> None:
-    """Means of 50 updates, as shares of the modulus, four standard errors; and the same for a gradient 1000 times it."""
+    """Means of 50 updates, as shares of the modulus, four standard errors; also for a gradient 1000 times as large."""
     for scale in (1.0, 1000.0):
         own, seen = MaskedUpdates(SMALL, KeyStream(bytes(32))), []  # type: ignore[arg-type]
         for _ in range(50):

@@ -67,7 +67,7 @@ class NoisyTraining:
         """The price of all steps together."""
         return Repeated(self.mechanism.event, self.steps)
 
-    def run(self, client: GeluClient, data: PrivateData, key: str | None = None) -> None:
+    def run(self, client: GeluClient, data: PrivateData) -> None:
         """Train the server's network on these records, whose last column is the class.
 
         Parameters
@@ -75,13 +75,12 @@ class NoisyTraining:
         client : GeluClient
             Its session, with noisy updates.
         data : PrivateData
-            The records, held by a curator, with replaced neighbors: the server sees how many there are.
-        key : str, optional
-            Public. Makes a retry safe, as in `Holder.permit`.
+            The records, held by a curator, with replaced neighbors: the server sees how many there are. What was
+            charged stays so if the line breaks: what was released until then is in the server's weights.
         """
         records = self._checked(client, data)
         question = _question(client, data, self.clip)
-        with data.permit(self.event, ASKED, key=key) as permit:
+        with data.permit(self.event, ASKED) as permit:
             for _ in range(self.steps):
                 total = permit.ask(question, self.mechanism)
                 client.update(list(_by_layers(client.net, np.asarray(total) / records)))

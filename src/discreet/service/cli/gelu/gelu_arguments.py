@@ -84,6 +84,7 @@ def _add_predict(actions: Any) -> None:
     predict = actions.add_parser("predict", help="ask the server's network for the class of each record")
     _add_client(predict)
     predict.add_argument("--out", required=True, metavar="FILE", help="a CSV file with the column class")
+    predict.add_argument("--key", metavar="FILE", help="of ciphertexts, for the next time too; made if missing")
     predict.set_defaults(run=later("gelu.gelu_command", "predict"))
 
 

@@ -20,17 +20,18 @@ from discreet.core.neighbors import Neighbors
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import UNOPENED
 from discreet.crypto.gelu_net.activation import Numbers
-from discreet.crypto.gelu_net.ciphers import sealer_of
 from discreet.crypto.gelu_net.disclosures import disclosures
 from discreet.crypto.gelu_net.gelu_client import GeluClient, Purpose
 from discreet.crypto.gelu_net.gelu_net import GeluNet
 from discreet.crypto.gelu_net.gelu_plan import GeluPlan, plan_prediction, plan_training
 from discreet.crypto.gelu_net.gelu_server import GeluServer
 from discreet.crypto.gelu_net.layers import DenseLayer
+from discreet.crypto.gelu_net.paillier_cipher import PaillierSealer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
 from discreet.crypto.gelu_net.updates import SEEN, ClearUpdates, MaskedUpdates, NoisedUpdates, Updates
 from discreet.crypto.paillier.covered import covered
+from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.display.plain import plain
 from discreet.ledger.own_file import create_own, read_own, replace_own
 from discreet.ledger.sqlite_ledger import SqliteLedger
@@ -39,7 +40,7 @@ from discreet.schema.schema import Schema
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.parties.party_command import read_card, until_stopped
 from discreet.service.cli.saying import say
-from discreet.service.key_file import read_identity, read_secret_key
+from discreet.service.key_file import read_identity, read_secret_key, write_secret_key
 from discreet.trust.gelu_net.gelu_line import GeluLine
 from discreet.trust.gelu_net.gelu_members import GeluMembers
 from discreet.trust.gelu_net.gelu_service import GeluService
@@ -142,12 +143,23 @@ def _opened(arguments: Namespace, net: GeluNet, updates: Updates, purpose: Purpo
     """A session, with a key that nothing else is encrypted under."""
     identity, server = read_identity(arguments.identity), read_card(arguments.server)
     members = GeluMembers(server, (PartyCertificate.of(identity),))
-    sealer = sealer_of("paillier", net, randomness="subgroup" if getattr(arguments, "subgroup", False) else "short")
+    sealer = PaillierSealer(_key(arguments, purpose))
     try:
         with GeluLine(arguments.connect, identity, members) as line:
             yield GeluClient(net, identity, members.roster, server.name, line, sealer, updates, purpose)
     except ConnectionError as why:
         raise ParameterError("gelu", str(why), "Check the address, and whether the server is there.", UNOPENED) from why
+
+
+def _key(arguments: Namespace, purpose: Purpose) -> PrivateKey:
+    """A fresh key; for predictions the one of a file, where it is named, as a key takes some seconds to draw."""
+    if purpose == "train":
+        return PrivateKey.drawn(randomness="subgroup" if arguments.subgroup else "short")
+    if arguments.key is None:
+        return PrivateKey.drawn()
+    if not Path(arguments.key).exists():
+        write_secret_key(arguments.key, PrivateKey.drawn())
+    return read_secret_key(arguments.key, PrivateKey)
 
 
 def _updates(arguments: Namespace, net: GeluNet) -> Updates:
