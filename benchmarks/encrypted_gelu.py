@@ -37,7 +37,7 @@ SERVER, CLIENT = (Identity.drawn(name, system_bits()) for name in ("server", "cl
 ROSTER = Roster.of([SERVER, CLIENT])
 DIGITS = GeluNet((DenseLayer(64, 32), DenseLayer(32, 10, "identity")), precision=Precision(inputs=4))
 MNIST = GeluNet((DenseLayer(INPUTS, OUTPUTS), DenseLayer(OUTPUTS, 10, "identity")))
-RING_RATE, RING_EPOCHS = 0.5, 20
+RING_RATE, RING_EPOCHS = 0.5, 10
 
 
 def client_of(net: GeluNet, sealer: Sealer, updates: Updates, seed: int = 0, purpose: Purpose = "train") -> GeluClient:

@@ -18,6 +18,7 @@ from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, Noised
 from discreet.crypto.messages import Message, Signed
 from tests.crypto.gelu_net.two_sides import ANN, SERVER, SMALL, SQUARES, Sides, batch, served, sides
 
+PLAIN = {"GeluClient": "names are shown as repr shows texts, without what would upset a terminal"}
 KINDS: dict[str, Callable[[GeluNet], Updates]] = {"clear": lambda _: ClearUpdates(), "masked": MaskedUpdates}
 
 
@@ -178,7 +179,7 @@ def test_a_server_that_answers_something_else_is_noticed() -> None:
         with pytest.raises(Malformed):
             type(own.client)(SMALL, ANN, own.server.roster, "server", lying(change, own), own.client._sealer)
     for change in (
-        lambda message: Message(message.round, "server", message.kind, GeluBody({"number": 7}).to_bytes()),
+        lambda message: Message(message.round, "server", message.kind, GeluBody({"number": 7, "kept": 0}).to_bytes()),
         lambda message: Message(message.round, "server", message.kind, message.body[:-1]),
         lambda message: old.heard[1].message,
     ):

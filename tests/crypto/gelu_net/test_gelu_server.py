@@ -195,15 +195,20 @@ def test_masked_weights_are_for_the_client_that_has_the_masks() -> None:
         bob.update([np.zeros((17, 8)), np.zeros((9, 4))])
 
 
-def test_what_is_kept_of_a_session_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, most in (("MOST_BATCHES", 3), ("MOST_KEPT", 3 * 8 * 3 * 16)):
+def test_what_is_kept_of_a_session_is_bounded_and_the_rest_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs, classes = batch(SMALL, 12)
+    for name, most in (("MOST_BATCHES", 2), ("MOST_KEPT", 2 * 8 * 3 * 16)):
         with monkeypatch.context() as patch:
             patch.setattr(gelu_server, name, most)
-            own = ready()
-            for number in (1, 2):
-                own.server.answer(said(own, "product", PRODUCT | {"number": number, "batch": number}, payload(own)))
-            with pytest.raises(NotPermitted, match="no room"):
-                own.server.answer(said(own, "product", PRODUCT | {"number": 3, "batch": 3}, payload(own)))
+            own = sides(SMALL)
+            losses = own.client.fit(inputs, classes, 3, 3, np.random.default_rng(0))
+            session = own.server._sessions["ann"]
+            assert len(session.kept) == 2
+            assert session.kept_bytes == 2 * 8 * 3 * 16
+            sealed = [one for one in own.said if b'"direction":"forward"' in (body := one.message.body)
+                and b'"place":0' in body and b'"sent":1' in body]  # fmt: skip
+            assert len(sealed) == 2 + 2 * 3  # two batches once, two in each of three epochs
+        assert losses == sides(SMALL).client.fit(inputs, classes, 3, 3, np.random.default_rng(0))
 
 
 def messages() -> Iterator[tuple[str, Sides, bytes]]:

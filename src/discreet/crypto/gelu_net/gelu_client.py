@@ -239,8 +239,8 @@ class GeluClient(Held):
         facts = {"number": self._number, "place": place, "direction": direction, "rows": len(steps)}
         facts |= {"batch": batch, "sent": int(not again)}
         payload = b"" if again else self._sealer.sealed(steps, packing)
-        answer = self._asked(PRODUCT, GeluBody(facts, payload), ANSWER)
-        if first:
+        answer, kept = self._asked(PRODUCT, GeluBody(facts, payload), ANSWER)
+        if first and kept:
             self._sent[about] = batch
         found = self._sealer.opened(answer, packing, (len(steps), self.net.outputs(place, direction)))
         plain = self._updates.without_masks(place, direction, steps, found)
@@ -262,14 +262,14 @@ class GeluClient(Held):
             raise Malformed(ASKED, "the server has another network, or answers another session", remedy, UNOPENED)
         return sha256(framed(nonce.encode(), fresh)).hexdigest(), found["rows"], found["left"]
 
-    def _asked(self, kind: str, body: GeluBody, due: str) -> bytes:
-        """What the server says to this, which must be the answer to it."""
+    def _asked(self, kind: str, body: GeluBody, due: str) -> tuple[bytes, bool]:
+        """What the server says to this, which must be the answer to it; and whether it has kept what was sent."""
         message = self._exchanged(kind, body, due)
-        found = GeluBody.from_bytes(message.body, number=int)
+        found = GeluBody.from_bytes(message.body, number=int, kept=int)
         if found.facts["number"] != self._number:
             raise Malformed(ASKED, "it answers something else", "Open another session.", UNOPENED)
         self._number += 1
-        return found.payload
+        return found.payload, bool(found.facts["kept"])
 
     def _exchanged(self, kind: str, body: GeluBody, due: str) -> Message:
         said = Message(self._session, self._identity.name, kind, body.to_bytes()).signed(self._identity)

@@ -35,8 +35,8 @@ from discreet.noise.system_bits import system_bits
 
 ASKED = "encrypted network"
 MOST_ROWS = 4096  # records of a message
-MOST_BATCHES = 4096  # that are kept in a session
-MOST_KEPT = 1 << 28  # bytes of them
+MOST_BATCHES = 4096  # that are kept in a session; others are sent again
+MOST_KEPT = 1 << 29  # bytes of them
 MOST_LEFT = 2**31 - 1  # slots that are told
 
 
@@ -183,7 +183,8 @@ class GeluServer(Held):
         matrix, bias = self.weights.matrix(place, direction), self.weights.bias(place, direction)
         answer = session.products.answer(given, matrix, bias, packing)
         session.due += 1
-        return self._said(session.name, ANSWER, GeluBody({"number": facts["number"]}, answer))
+        there = int(session.training and facts["batch"] in session.kept)
+        return self._said(session.name, ANSWER, GeluBody({"number": facts["number"], "kept": there}, answer))
 
     def _given(self, session: _Session, place: int, direction: Direction, facts: dict[str, int], payload: bytes) -> Any:
         """The sealed numbers: those that come, or those of a batch that was sent before."""
@@ -196,11 +197,9 @@ class GeluServer(Held):
         packing = self.net.packing(place, direction, masked=session.masked)
         given = session.products.read(payload, shape, packing)
         if session.training and place == 0 and direction == "forward" and batch not in kept:
-            fits = session.kept_bytes + len(payload) <= MOST_KEPT and len(kept) < MOST_BATCHES
-            if not fits:
-                raise NotPermitted(ASKED, "there is no room for another batch", "Train on fewer records.", UNOPENED)
-            kept[batch] = rows, given
-            session.kept_bytes += len(payload)
+            if session.kept_bytes + len(payload) <= MOST_KEPT and len(kept) < MOST_BATCHES:
+                kept[batch] = rows, given
+                session.kept_bytes += len(payload)
         return given
 
     def _updated(self, session: _Session, message: Message) -> Signed:
@@ -215,7 +214,7 @@ class GeluServer(Held):
             self.weights.check_for(session.client, masked=False)
             self.weights.move(moves)
         session.due += 1
-        return self._said(session.name, UPDATED, GeluBody({"number": body.facts["number"]}))
+        return self._said(session.name, UPDATED, GeluBody({"number": body.facts["number"], "kept": 0}))
 
     def _said(self, round: str, kind: str, body: GeluBody) -> Signed:
         return Message(round, self.identity.name, kind, body.to_bytes()).signed(self.identity)

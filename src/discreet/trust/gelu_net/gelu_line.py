@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from discreet.core.errors import DiscreetError, NotPermitted
-from discreet.core.held import unheld
+from discreet.core.held import Held, exclusive
 from discreet.crypto.gelu_net.gelu_message import HELLO, REFUSAL, GeluBody
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Signed
@@ -19,8 +19,7 @@ from discreet.trust.round import Refused
 MOST = 1 << 30  # bytes of an answer
 
 
-@unheld("own turns")
-class GeluLine:
+class GeluLine(Held):
     """Passes what a client says to the server, and gives its answer. Use it in a `with` block.
 
     Parameters
@@ -43,6 +42,7 @@ class GeluLine:
             self._background.close(_nothing)
             raise
 
+    @exclusive
     def __call__(self, said: Signed) -> Signed:
         """The server's answer.
 
@@ -64,6 +64,7 @@ class GeluLine:
         await self._link.send(said.to_bytes())
         return Signed.from_bytes(await self._link.receive(MOST), self._members.server.name)
 
+    @exclusive
     def close(self) -> None:
         """Hang up."""
         self._background.close(self._link.down)

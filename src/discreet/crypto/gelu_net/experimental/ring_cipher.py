@@ -119,16 +119,17 @@ class RingProducts:
     def __post_init__(self) -> None:
         check_room(self.net)
 
-    def read(self, data: bytes, shape: tuple[int, int], packing: Packing) -> Residues:
+    def read(self, data: bytes, shape: tuple[int, int], packing: Packing) -> tuple[bytes, NDArray[np.uint32]]:
         if shape[0] > DEGREE:
             raise Malformed(ASKED, f"it has {shape[0]} records", f"Send at most {DEGREE} at a time.", UNOPENED)
-        held = _read(data[SEED:], shape[1])
-        return np.stack([expanded(data[:SEED], shape[1]), held])
+        return data[:SEED], _read(data[SEED:], shape[1]).astype(np.uint32)  # the seed is expanded when it is needed
 
-    def answer(self, given: Residues, matrix: Steps, bias: Steps, packing: Packing) -> bytes:
+    def answer(self, given: tuple[bytes, NDArray[np.uint32]], matrix: Steps, bias: Steps, packing: Packing) -> bytes:
         weights = matrix.T.astype(np.float64)
+        seed, held = given
+        both = expanded(seed, len(matrix)), held
         parts = np.stack(
-            [np.stack([_product(weights, own, p) for own, p in zip(one, PRIMES, strict=True)]) for one in given]
+            [np.stack([_product(weights, own, p) for own, p in zip(one, PRIMES, strict=True)]) for one in both]
         )
         parts[1] = _added(parts[1], residues(np.broadcast_to(bias[:, None] * step_of(packing), parts[1].shape[1:])))
         return _written(parts.swapaxes(0, 1).reshape(2, -1, DEGREE))
@@ -151,7 +152,7 @@ def check_room(net: GeluNet) -> None:
                 raise ParameterError(ASKED, obstacle, "Take smaller layers, fewer bits, or Paillier.")
 
 
-def _product(weights: NDArray[np.float64], given: NDArray[np.uint64], prime: int) -> NDArray[np.uint64]:
+def _product(weights: NDArray[np.float64], given: NDArray[Any], prime: int) -> NDArray[np.uint64]:
     """Exact, since no sum has more than 53 bits."""
     return np.mod((weights @ given.astype(np.float64)).astype(np.int64), np.int64(prime)).astype(np.uint64)
 
