@@ -196,10 +196,10 @@ class GeluServer(Held):
         shape = rows, self.net.columns(place, direction)
         packing = self.net.packing(place, direction, masked=session.masked)
         given = session.products.read(payload, shape, packing)
-        if session.training and place == 0 and direction == "forward" and batch not in kept:
-            if session.kept_bytes + len(payload) <= MOST_KEPT and len(kept) < MOST_BATCHES:
-                kept[batch] = rows, given
-                session.kept_bytes += len(payload)
+        first = session.training and place == 0 and direction == "forward" and batch not in kept
+        if first and session.kept_bytes + len(payload) <= MOST_KEPT and len(kept) < MOST_BATCHES:
+            kept[batch] = rows, given
+            session.kept_bytes += len(payload)
         return given
 
     def _updated(self, session: _Session, message: Message) -> Signed:
