@@ -191,8 +191,30 @@ def test_masked_weights_are_for_the_client_that_has_the_masks() -> None:
     late = served(trainers=("ann", "bob"))
     bob = GeluClient(SMALL, BOB, ROSTER, "server", late.answer, PlainSealer(), ClearUpdates(), "train")
     sides(SMALL, "plain", masks, server=late).client.step(*batch())
+    other = GeluClient(SMALL, BOB, ROSTER, "server", served().answer, PlainSealer())
+    for ask in (lambda: bob.update([np.zeros((17, 8)), np.zeros((9, 4))]), lambda: bob.forward(batch()[0])):
+        with pytest.raises(NotPermitted, match="masks of 'ann'"):
+            ask()
+    assert other.forward(batch()[0]).outputs.shape == (20, 4)
+
+
+def test_two_clients_that_began_to_train_under_masks_do_not_mix_them() -> None:
+    server = served(trainers=("ann", "bob"))
+    ann = sides(SMALL, "plain", MaskedUpdates(SMALL), server=server)
+    bob = GeluClient(SMALL, BOB, ROSTER, "server", server.answer, PlainSealer(), MaskedUpdates(SMALL), "train")
+    ann.client.step(*batch())
+    before = server.weights.copied_values()
     with pytest.raises(NotPermitted, match="masks of 'ann'"):
         bob.update([np.zeros((17, 8)), np.zeros((9, 4))])
+    for one, other in zip(before, server.weights.copied_values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_slots_are_not_made_wider_by_masks_that_are_not_there() -> None:
+    """A slot as wide as masks would tell about half as many bits again as telling_slots counts on."""
+    assert SMALL.packing(0, "forward", masked=True).width > SMALL.packing(0, "forward").width
+    with pytest.raises(NotPermitted, match="there are no masks"):
+        sides(SMALL, "plain", MaskedUpdates(SMALL), "predict")
 
 
 def test_what_is_kept_of_a_session_is_bounded_and_the_rest_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,9 @@ class GeluServer(Held):
         if training and message.sender not in self.trainers:
             raise NotPermitted(ASKED, f"{message.sender!r} may not train", "Ask for predictions.", UNOPENED)
         self.weights.check_for(message.sender, masked=update == "masked")
+        if update == "masked" and not training and not self.weights.masked_by:
+            obstacle = "there are no masks, and slots that are as wide as masks would tell more"
+            raise NotPermitted(ASKED, obstacle, "Ask with clear updates.", UNOPENED)
         if update == "masked" and cipher == "ring":
             raise NotPermitted(ASKED, "the ring has no room for masks", "Take Paillier, or clear updates.", UNOPENED)
         products = products_of(cipher, unframed(body.payload), self.net, strict=not training)
@@ -176,6 +179,7 @@ class GeluServer(Held):
             raise Malformed(ASKED, f"it has {rows} records", f"Send 1 to {self.most_rows}.", UNOPENED)
         if direction == "backward" and not session.training:
             raise NotPermitted(ASKED, "deltas are for training", "Ask for predictions alone.", UNOPENED)
+        self.weights.check_for(session.client, masked=session.masked)
         given = self._given(session, place, direction, facts, body.payload)
         if not session.training:
             self.allowance.spend(session.client, place, rows)
@@ -208,10 +212,10 @@ class GeluServer(Held):
         if not session.training:
             raise NotPermitted(ASKED, "updates are for training", "Ask for predictions alone.", UNOPENED)
         moves = updates_read(session.update, body.payload, self.net)
+        self.weights.check_for(session.client, masked=session.masked)
         if session.masked:
             self.weights.add_masked(session.client, moves)
         else:
-            self.weights.check_for(session.client, masked=False)
             self.weights.move(moves)
         session.due += 1
         return self._said(session.name, UPDATED, GeluBody({"number": body.facts["number"], "kept": 0}))
