@@ -283,3 +283,13 @@ def listening(command: list[str]) -> Iterator[str]:
             yield next(line.split()[-1] for line in process.stdout if " listens at " in line)
         finally:
             process.kill()
+
+
+@pytest.mark.slow
+def test_a_clinic_trains_a_network_that_it_does_not_have(tmp_path: Path) -> None:
+    """Two rounds make the loss smaller; the second time it asks for more slots than there are."""
+    run = shown("encrypted_digits.py", tmp_path)
+    assert run.found["losses"][1] < run.found["losses"][0]
+    assert run.found["right"] > 0.2
+    assert "20 slots are asked, and 'clinic' has 10 left of 30" in run.found["refused"]
+    assert "uniform numbers" in run.printed

@@ -36,7 +36,12 @@ def weighted_products(ciphertexts: Sequence[Big], weights: NDArray[Any], square:
     bits = max(1, max(abs(int(weight)).bit_length() for weight in weights.flat))
     digit = _best_digit(bits, weights.shape[1])
     tables = [_powers(one, 1 << (digit - 1), square) for one in ciphertexts]
-    return [_product(tables, _digits(column.tolist(), digit), digit, square) for column in weights.T]
+    products = []
+    for column in weights.T.tolist():
+        own = [place for place, weight in enumerate(column) if weight]  # few, where a matrix is of a convolution
+        digits = _digits([column[place] for place in own], digit)
+        products.append(_product([tables[place] for place in own], digits, digit, square))
+    return products
 
 
 def products_needed(columns: int, outputs: int, bits: int) -> int:

@@ -15,6 +15,7 @@ from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
 from discreet.core.held import unheld
 from discreet.service.cli.attack_arguments import add_attack
+from discreet.service.cli.gelu.gelu_arguments import add_gelu
 from discreet.service.cli.later import later
 from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
 from discreet.service.cli.matching.match_arguments import add_match
@@ -119,6 +120,7 @@ def parser() -> Parser:
     add_aggregate(commands, Parser)
     add_rappor(commands)
     add_match(commands)
+    add_gelu(commands)
     return root
 
 

@@ -392,7 +392,7 @@ def test_where_the_loop_takes_no_signals_an_interrupt_ends_a_party_well(monkeypa
     monkeypatch.setattr(asyncio.SelectorEventLoop, "add_signal_handler", unable)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        asyncio.run(party_command._until_stopped(work()))
+        asyncio.run(party_command.until_stopped(work()))
     finally:
         signal.signal(signal.SIGINT, before)
     assert ended == [True]
@@ -403,7 +403,7 @@ def test_a_failure_of_the_work_is_not_hidden() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(party_command._until_stopped(work()))
+        asyncio.run(party_command.until_stopped(work()))
 
 
 def test_a_party_goes_on_when_nobody_reads_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,6 @@ from discreet.crypto.messages import Signed
 from discreet.display.plain import plain
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.cli.matching.match_files import (
-    read_card,
     read_names,
     read_public,
     read_reduction,
@@ -36,7 +35,7 @@ from discreet.service.cli.matching.match_files import (
 )
 from discreet.service.cli.parties.party_command import tell, until_stopped
 from discreet.service.cli.saying import say
-from discreet.service.key_file import new_passphrase, read_identity, read_secret_key, write_secret_key
+from discreet.service.key_file import new_passphrase, read_card, read_identity, read_secret_key, write_secret_key
 from discreet.trust.matching.gallery_keeper import GalleryKeeper
 from discreet.trust.matching.match_account import MatchAccount
 from discreet.trust.matching.match_judge import MatchJudge

@@ -8,7 +8,6 @@ from pathlib import Path
 from numpy.lib import format as npy
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.matching.evaluation_keys import EvaluationKeys
 from discreet.crypto.matching.match_parameters import Vectors
@@ -74,14 +73,6 @@ def write_public(path: str | Path, data: bytes) -> None:
             file.write(data)
     except OSError as why:
         raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place.") from why
-
-
-def read_card(path: str | Path) -> PartyCertificate:
-    """The card in a file; not one in a file of a secret key."""
-    data = _bytes(path)
-    if b"PRIVATE KEY" in data:
-        raise ParameterError(f"read {path}", "it holds a secret key, not a card", "Give the card.")
-    return PartyCertificate(data)
 
 
 def _bytes(path: str | Path) -> bytes:

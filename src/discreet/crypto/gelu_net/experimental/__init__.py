@@ -1,0 +1,1 @@
+"""Encryption that nobody outside this project has reviewed: for experiments alone."""

@@ -1,0 +1,1 @@
+"""Networks on encrypted numbers between two hosts, and updates that a ledger pays for."""
