@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from discreet.core import errors
 from discreet.core.errors import DiscreetError, EngineFailure, ParameterError
+from discreet.core.held import unheld
 from discreet.service.server.site_file import is_this_machine
 from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooLarge, TooMany, Unrecognised
 
@@ -53,6 +54,7 @@ class _OwnConnection(threading.local):
         return http.client.HTTPSConnection(*self._place, timeout=self._timeout, context=self._context)
 
 
+@unheld("releases")
 class SiteLine:
     """Sends requests with a key, one connection for each thread.
 
@@ -99,7 +101,7 @@ class SiteLine:
         pause = PAUSE
         for left in reversed(range(TRIES)):
             try:
-                status, data = self._exchanged(method, place, body)
+                status, data = self._own.exchanged(method, place, body, self._headers(body))
             except (OSError, http.client.HTTPException) as why:
                 self.close()
                 if isinstance(why, ssl.SSLCertVerificationError) or not left:
@@ -114,9 +116,9 @@ class SiteLine:
             pause *= 2
         raise AssertionError("the last try raises")
 
-    def _exchanged(self, method: str, place: str, body: bytes | None) -> tuple[int, bytes]:
+    def _headers(self, body: bytes | None) -> dict[str, str]:
         kind = {"Content-Type": "application/json"} if body is not None else {}
-        return self._own.exchanged(method, place, body, {"Authorization": f"Bearer {self._key}", **kind})
+        return {"Authorization": f"Bearer {self._key}", **kind}
 
     def _read(self, data: bytes) -> Any:
         try:
