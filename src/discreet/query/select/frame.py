@@ -24,6 +24,7 @@ from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
 from discreet.schema.relation.asked_rows import GroupedRows, RowStatistic, StatisticRows
 from discreet.trust.private_data import PrivateData
+from discreet.trust.telling import telling
 
 ASKED = "aggregate"
 WAYS = 'Write such as "mean of stay", "count" or "quantile of stay q=0.9".'
@@ -111,7 +112,19 @@ class GroupedData:
             Public. Makes a retry safe.
         """
         query = self.asking(*words, bounds=bounds, weights=weights, **labelled)
-        return query.released(epsilon=epsilon, delta=delta, confidence=confidence, key=key)
+        if not self.data.elsewhere:
+            return query.released(epsilon=epsilon, delta=delta, confidence=confidence, key=key)
+        said = {
+            "by": [*self.by],
+            "words": [*words],
+            "labelled": labelled,
+            "edges": self.edges,
+            "confidence": confidence,
+            **({} if bounds is None else {"bounds": bounds}),
+            **({} if weights is None else {"weights": weights}),
+        }
+        with telling(self.data, {"groups": said}, Budget(epsilon, delta)):
+            return query.released(epsilon=epsilon, delta=delta, confidence=confidence, key=key)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from discreet.schema.relation.asked_rows import (
     StatisticRows,
 )
 from discreet.schema.schema import Number
+from discreet.trust.telling import telling
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Node
@@ -120,7 +121,11 @@ def sql(
     statement = read_sql(
         data, text, epsilon=epsilon, delta=delta, edges=edges, bounds=bounds, most=most, confidence=confidence
     )
-    return statement.asked(key)
+    if not getattr(data, "elsewhere", False):
+        return statement.asked(key)
+    said = {"sql": text, "edges": edges, "bounds": bounds, "most": most, "confidence": confidence}
+    with telling(data, {name: one for name, one in said.items() if one is not None}, statement.selection.budget):
+        return statement.asked(key)
 
 
 def read_sql(
