@@ -34,7 +34,7 @@ def page(report: Report) -> str:
 
 
 def fragment(report: Report) -> str:
-    """The report as a part of another document, such as a notebook."""
+    """The report as a part of another document, whose sheet it needs."""
     return framed(_head(report), *(_section(column) for column in report.columns), _card(report))
 
 
