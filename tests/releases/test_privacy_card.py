@@ -38,7 +38,7 @@ def private(**more: Any) -> PrivateData:
     return PrivateData.of(rows, {"age": (0, 110), "sex": ["f", "m"]}, Budget(4.0, 1e-6), **more)
 
 
-def card_of(event: Any = PureLoss(0.5), **more: Any) -> PrivacyCard:
+def card_of(event: Any = EVENTS[0], **more: Any) -> PrivacyCard:
     delta = 0.0 if isinstance(event, PureLoss) else 1e-6
     known = {"about": "mean of age", "kind": "release", "neighbors": Neighbors.ADD_REMOVE, "unit": RECORD}
     price = discreet.accounting.epsilon(event, delta)
