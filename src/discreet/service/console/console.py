@@ -1,0 +1,231 @@
+"""The console as a part of a server: its paths, who may see them, and refusals that are pages."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from discreet.core.errors import DiscreetError, MissingExtra, ParameterError
+from discreet.core.held import unheld
+from discreet.service.console import answer_pages, curator_pages, data_pages, open_pages, schema_pages
+from discreet.service.console.assets import assets
+from discreet.service.console.sent_form import LONGEST, SentForm
+from discreet.service.console.visit import Reply, Visit, drawn_visitor, is_form_of
+from discreet.service.server.api_keys import check_csrf
+from discreet.service.server.site import Site
+from discreet.service.server.site_refusals import ReadOnlySite, TooLarge, Unrecognised, no_such, status_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+PageMaker = Callable[[Visit], Reply]
+SESSION, VISITOR = "discreet_session", "discreet_visitor"
+PATIENCE = 20.0  # seconds for a form to arrive
+OPEN = ("/", "/tour", "/sign-in")
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path of the console, and what is made of it."""
+
+    path: str
+    shown: PageMaker | None = None
+    sent: PageMaker | None = None
+    anybody: bool = False
+
+
+PATHS = (
+    Path("/", open_pages.home, anybody=True),
+    Path("/tour", open_pages.tour, anybody=True),
+    Path("/tour/{step:int}", open_pages.tour, anybody=True),
+    Path("/sign-in", open_pages.sign_in, open_pages.signed_in, anybody=True),
+    Path("/sign-out", None, open_pages.signed_out),
+    Path("/data", data_pages.data_sets),
+    Path("/data/{name}", data_pages.data_set),
+    Path("/data/{name}/ask", data_pages.builder, data_pages.asked),
+    Path("/data/{name}/words", data_pages.words, data_pages.asked),
+    Path("/data/{name}/card", answer_pages.account_card),
+    Path("/data/{name}/freeze", None, curator_pages.frozen),
+    Path("/data/{name}/thaw", None, curator_pages.thawed),
+    Path("/data/{name}/reopen", None, curator_pages.reopened),
+    Path("/answers", answer_pages.answers),
+    Path("/answers/{id}", answer_pages.answer),
+    Path("/answers/{id}/card", answer_pages.card),
+    Path("/answers/{id}/result", answer_pages.result),
+    Path("/approvals", curator_pages.approvals),
+    Path("/approvals/{id}", None, curator_pages.decided),
+    Path("/people", curator_pages.people),
+    Path("/history", curator_pages.histories),
+    Path("/history/{name}", curator_pages.history, curator_pages.verified),
+    Path("/schema", schema_pages.editor, schema_pages.drafted),
+)
+
+
+@unheld("own turns")
+class Console:
+    """The pages of a site, for a server to take in: `Mount("/", routes=Console(site).routes())`.
+
+    Parameters
+    ----------
+    site : Site
+        What is shown.
+    secure : bool
+        Whether browsers reach it by TLS: then cookies are sent by TLS alone.
+    address : str
+        Where programs reach the site, as pages tell them.
+    """
+
+    def __init__(self, site: Site, secure: bool = False, address: str = "") -> None:
+        self._site, self._secure = site, secure
+        self._address = address or f"http{'s' * secure}://{site.file.host}:{site.file.port}"
+
+    def routes(self) -> list[BaseRoute]:
+        """What a Starlette application includes."""
+        try:
+            from starlette.routing import Route
+        except ImportError as why:
+            raise MissingExtra("the console", "starlette is not installed", "pip install 'discreet[server]'.") from why
+        found: list[BaseRoute] = [Route("/static/{file}", _asset)]
+        for one in PATHS:
+            methods = [method for method, maker in (("GET", one.shown), ("POST", one.sent)) if maker is not None]
+            found.append(Route(one.path, self._endpoint(one), methods=methods))
+        found.append(Route("/{rest:path}", self._endpoint(Path("", _nowhere, _nowhere, anybody=True)), methods=["GET", "POST"]))
+        return found
+
+    def _endpoint(self, path: Path) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            from starlette.concurrency import run_in_threadpool
+
+            body = await _body(request) if request.method == "POST" else b""
+            found: Response = await run_in_threadpool(self._replied, path, request, body)
+            return found
+
+        return endpoint
+
+    def _replied(self, path: Path, request: Request, body: bytes | None) -> Response:
+        """The reply to a request, or the page of its refusal: there is no third way."""
+        visitor = request.cookies.get(VISITOR, "") or drawn_visitor()
+        visit = Visit(
+            self._site,
+            request.scope.get("root_path", ""),
+            request.url.path.removeprefix(request.scope.get("root_path", "")),
+            {name: str(value) for name, value in request.path_params.items()},
+            visitor=visitor[:100],
+            part="hx-request" in request.headers,
+            address=self._address,
+        )
+        try:
+            visit = self._known(visit, request, path)
+            visit = replace(visit, sent=SentForm.of(request.url.query))
+            if request.method == "POST":
+                if body is None:
+                    raise TooLarge("a form", f"it has more than {LONGEST} bytes, or does not arrive", "Send less.")
+                visit = replace(visit, form=SentForm.of(body))
+                _check_own(visit, request)
+            maker = path.sent if request.method == "POST" else path.shown
+            assert maker is not None
+            reply = maker(visit)
+        except DiscreetError as why:
+            reply = refused(visit, why)
+        except (sqlite3.Error, OSError) as why:
+            reply = refused(visit, _failed(why))
+        return self._response(reply, visit if VISITOR not in request.cookies else None)
+
+    def _known(self, visit: Visit, request: Request, path: Path) -> Visit:
+        """The visit with who sends it; refused where that must be known, and is not."""
+        token = request.cookies.get(SESSION, "")
+        try:
+            session = self._site.session(token)
+            caller = self._site.caller_of(token)
+        except Unrecognised:
+            if path.anybody:
+                return visit
+            raise
+        self._site.desk.count(caller)
+        return replace(visit, session=session, caller=caller)
+
+    def _response(self, reply: Reply, fresh: Visit | None) -> Response:
+        from starlette.responses import Response
+
+        response = Response(reply.body, reply.status, dict(reply.headers), reply.kind)
+        cookies = dict(reply.cookies)
+        if fresh is not None and fresh.session is None:
+            cookies.setdefault(VISITOR, fresh.visitor)
+        for name, value in cookies.items():
+            if value is None:
+                response.delete_cookie(name, "/", secure=self._secure, httponly=True, samesite="strict")
+            else:
+                response.set_cookie(name, value, path="/", secure=self._secure, httponly=True, samesite="strict")
+        return response
+
+
+def refused(visit: Visit, why: DiscreetError) -> Reply:
+    """The page of a refusal: what stood in the way, what happened to the account, what would work."""
+    status = status_of(why)
+    if status is HTTPStatus.UNAUTHORIZED and visit.caller is None:
+        told = None if visit.path in OPEN else why
+        return open_pages.sign_in(visit, status, told)
+    if visit.part:
+        return visit.page("refused_part", status.value, refusal=why)
+    return visit.page("refused", status.value, refusal=why, title=status.phrase)
+
+
+def _failed(why: Exception) -> ReadOnlySite:
+    """The refusal where a file of the site cannot be used; what it says may have paths in it, and is not shown."""
+    obstacle = f"a file of this site cannot be used ({type(why).__name__})"
+    return ReadOnlySite("a page", obstacle, "Tell the owner of the site; what was paid for is in the ledger.")
+
+
+def _nowhere(visit: Visit) -> Reply:
+    raise no_such("page", visit.path)
+
+
+def _check_own(visit: Visit, request: Request) -> None:
+    """Refuse a form that does not come from a page of this console."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise ParameterError("a form", "it comes from another site", "Send it from a page of this console.")
+    sent = visit.form.text("csrf")
+    if visit.session is not None:
+        check_csrf(visit.session, sent)
+    elif not is_form_of(visit.visitor, sent):
+        raise ParameterError("a form", "it does not come from a page that you were shown", "Load the page again.")
+
+
+async def _body(request: Request) -> bytes | None:
+    """What a form sends; None where it is too long, too slow, or of another kind."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        return None
+    found = bytearray()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for chunk in request.stream():
+                found += chunk
+                if len(found) > LONGEST:
+                    return None
+    except TimeoutError:
+        return None
+    return bytes(found)
+
+
+async def _asset(request: Request) -> Response:
+    from starlette.responses import Response
+
+    found = assets().get(request.path_params["file"])
+    if found is None:
+        return Response("there is no such file", 404, media_type="text/plain")
+    reply = Reply.asset(found.packed, found.kind)
+    return Response(reply.body, reply.status, dict(reply.headers), reply.kind)
+
+
+def paths() -> Mapping[str, Path]:
+    """All paths, by their texts: for tests and the manual."""
+    return {one.path: one for one in PATHS}
+
+

@@ -1,0 +1,45 @@
+"""Pages for anybody: the way in and out, and a tour on the made-up sample."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from discreet.core.errors import DiscreetError
+from discreet.service.console.tour import LAST, chapter
+from discreet.service.console.visit import Reply, Visit
+
+
+def home(visit: Visit) -> Reply:
+    """Where somebody who is known begins; others are asked who they are."""
+    return sign_in(visit) if visit.caller is None else visit.seen("/data")
+
+
+def sign_in(visit: Visit, status: HTTPStatus = HTTPStatus.OK, refusal: DiscreetError | None = None) -> Reply:
+    """The form in which a key is given."""
+    return visit.page("sign_in", status.value, refusal=refusal)
+
+
+def signed_in(visit: Visit) -> Reply:
+    """A session for the holder of a key; refused alike, whatever is wrong with it."""
+    from discreet.service.console.console import SESSION, VISITOR
+
+    session = visit.site.login(visit.form.text("key"))
+    reply = visit.seen("/data")
+    return Reply(reply.body, reply.status, reply.kind, reply.headers, {SESSION: session.token, VISITOR: None})
+
+
+def signed_out(visit: Visit) -> Reply:
+    """The end of a session."""
+    from discreet.service.console.console import SESSION
+
+    assert visit.session is not None
+    visit.site.logout(visit.session.token)
+    reply = visit.seen("/sign-in")
+    return Reply(reply.body, reply.status, reply.kind, reply.headers, {SESSION: None})
+
+
+def tour(visit: Visit) -> Reply:
+    """A chapter of the tour: on made-up records, which are about nobody, with an account of its own."""
+    step = min(max(int(visit.named.get("step", "1")), 1), LAST)
+    template, about = chapter(step, visit.sent)
+    return visit.page("tour_part" if visit.part else "tour", **about, step=step, last=LAST, chapter=template)
