@@ -52,6 +52,8 @@ def planned_question(question: Any) -> PlannedQuestion:
     ('mean of age', 'KMeans')
     """
     match question:
+        case PlannedQuestion():
+            return question
         case str() if is_sql(question):
             return PlannedQuestion(question, lambda data, budget: sql(data, question, **asdict(budget)))
         case str():

@@ -1,0 +1,132 @@
+"""A data set's account as one question of one analyst is charged to it, and what was paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.core.budget import Budget
+from discreet.core.events import Event
+from discreet.core.held import unheld
+from discreet.core.ledger import Balance, Committed, Entry, Ledger, Reservation
+from discreet.core.neighbors import Neighbors, Unit
+
+
+@unheld("one call")
+class AnalystLedger:
+    """Names the analyst in every charge, and keeps what was reserved and committed.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Of the data set.
+    analyst : str
+        Public. Who asks.
+    """
+
+    def __init__(self, ledger: Ledger, analyst: str) -> None:
+        self._ledger, self.analyst = ledger, analyst
+        self.reserved: list[Reservation] = []
+        self.committed: list[tuple[Event, Committed]] = []
+        self._events: dict[str, Event] = {}
+
+    @property
+    def budget(self) -> Budget:
+        """That of the data set."""
+        return self._ledger.budget
+
+    @property
+    def neighbors(self) -> Neighbors | None:
+        """That of the data set."""
+        return self._ledger.neighbors
+
+    @property
+    def unit(self) -> Unit | None:
+        """That of the data set."""
+        return self._ledger.unit
+
+    @property
+    def head(self) -> str:
+        """That of the data set."""
+        return self._ledger.head
+
+    def reserve(
+        self,
+        event: Event,
+        purpose: str,
+        *,
+        request: bytes | str,
+        key: str | None = None,
+        analyst: str | None = None,
+        waiver: str | None = None,
+        secret: bool = True,
+    ) -> Reservation | Committed:
+        """Charge the analyst; a waiver is the owner's alone, and none is passed on."""
+        charge = self._ledger.reserve(event, purpose, request=request, key=key, analyst=self.analyst, secret=secret)
+        if isinstance(charge, Committed):
+            self.committed.append((event, charge))
+        else:
+            self.reserved.append(charge)
+            self._events[charge.key] = event
+        return charge
+
+    def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
+        """Record the result."""
+        done = self._ledger.commit(reservation, result, stated)
+        self.committed.append((self._events[reservation.key], done))
+        return done
+
+    def keep(self, data: bytes) -> None:
+        """Keep what is too large."""
+        self._ledger.keep(data)
+
+    def kept(self, digest: str) -> bytes | None:
+        """What was kept."""
+        return self._ledger.kept(digest)
+
+    def fail(self, reservation: Reservation, asked: str) -> None:
+        """Record that nothing was released."""
+        self._ledger.fail(reservation, asked)
+
+    def affords(self, event: Event, *, analyst: str | None = None) -> bool:
+        """Whether the analyst could be charged."""
+        return self._ledger.affords(event, analyst=self.analyst)
+
+    def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
+        """How often the analyst could be charged."""
+        return self._ledger.often(event, most, analyst=self.analyst)
+
+    def balance(self, analyst: str | None = None) -> Balance:
+        """How the data set's account stands, or that of an analyst."""
+        return self._ledger.balance(analyst)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every charge of the data set."""
+        return self._ledger.entries()
+
+
+class Priced(Exception):
+    """A question got as far as its charge: what it would cost, and what it is for."""
+
+    def __init__(self, event: Event, purpose: str) -> None:
+        super().__init__(purpose)
+        self.event, self.purpose = event, purpose
+
+
+@unheld("one call")
+class PricingLedger(AnalystLedger):
+    """Charges nothing: it stops a question where it would be charged, and says what it would cost."""
+
+    def reserve(
+        self,
+        event: Event,
+        purpose: str,
+        *,
+        request: bytes | str,
+        key: str | None = None,
+        analyst: str | None = None,
+        waiver: str | None = None,
+        secret: bool = True,
+    ) -> Reservation | Committed:
+        """Stop here."""
+        raise Priced(event, purpose)

@@ -1,0 +1,321 @@
+"""Where questions are taken in, priced, put before a curator where they are dear, asked, and given again."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+from discreet.core.budget import Budget
+from discreet.core.checks import check_text
+from discreet.core.errors import (
+    BudgetExceeded,
+    DiscreetError,
+    EngineFailure,
+    KeyReused,
+    NotPermitted,
+    UncommittedCharge,
+)
+from discreet.core.held import unheld
+from discreet.ledger.book_ledger import fresh_key
+from discreet.query.asked_question import AskedQuestion
+from discreet.service.server.analyst_ledger import AnalystLedger
+from discreet.service.server.caller_limits import CallerLimits
+from discreet.service.server.site_answer import SiteAnswer, next_moment, plain_result, receipt_of
+from discreet.service.server.site_data_set import SiteDataSet
+from discreet.service.server.site_file import SiteFile, UserEntry
+from discreet.service.server.site_store import AskedEntry, SiteStore
+from discreet.trust.stored import Stored
+
+JOBS = 2  # long questions that are worked on at a time
+REMEMBERED = 512  # answers that are at hand without the ledger
+LONGEST_KEY = 200
+SAID = {
+    "waiting": "It waits for a curator, since it costs more than may be asked without one. Nothing was charged.",
+    "queued": "It waits for its turn.",
+    "running": "It is being worked on.",
+}
+
+
+@unheld("own turns")
+class QuestionDesk:
+    """Takes questions of known users about data sets that they may ask.
+
+    Parameters
+    ----------
+    file : SiteFile
+        Public. Limits, deadlines and prices above which a curator is asked.
+    store : SiteStore
+        What is remembered beside the ledgers.
+    """
+
+    def __init__(self, file: SiteFile, store: SiteStore) -> None:
+        self._file, self._store = file, store
+        self._limits = CallerLimits(file.requests, file.running)
+        self._jobs = ThreadPoolExecutor(JOBS, thread_name_prefix="job")
+        self._lock = threading.Lock()
+        self._answers: OrderedDict[str, SiteAnswer] = OrderedDict()
+        self._closed = False
+
+    def close(self) -> None:
+        """Begin nothing more; what is being worked on is taken up again at the next start."""
+        self._closed = True
+        self._jobs.shutdown(wait=False, cancel_futures=True)
+
+    def count(self, user: UserEntry) -> None:
+        """Count a request of a caller; refused where there were too many."""
+        self._limits.count(user.name)
+
+    def ask(
+        self,
+        user: UserEntry,
+        data: SiteDataSet,
+        question: Any,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        key: str | None = None,
+    ) -> SiteAnswer:
+        """Answer a question, or say what it waits for; whatever is refused here was not charged, unless it says so.
+
+        The answer is `due` at a public moment: whoever hands it on waits until then. What was paid for before is due
+        at once. A refusal that follows a charge is raised at such a moment, too.
+        """
+        begun = time.monotonic()
+        asked, budget = AskedQuestion.read(question), Budget(epsilon, delta)
+        key = fresh_key() if key is None else _checked_key(key)
+        entry = self._noted(user, data, asked, budget, key)
+        if entry.state in ("waiting", "queued", "running"):
+            return self._unfinished(entry)
+        if entry.state == "denied":
+            raise _denied(entry)
+        if asked.long and entry.state in ("asked", "failed"):
+            return self._queue(data, entry)
+        return self._answered(data, entry, asked, begun)
+
+    def answer(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
+        """The answer to a question that was asked before, for nothing; or what it waits for."""
+        if entry.state in ("waiting", "queued", "running"):
+            return self._unfinished(entry)
+        if entry.state == "denied":
+            raise _denied(entry)
+        if entry.state == "done":
+            return self._answered(data, entry, AskedQuestion.read(entry.plain), time.monotonic())
+        raise NotPermitted(
+            f"the answer to {entry.key!r}",
+            f"there is none ({entry.why or 'it was not answered'})",
+            "Ask the same again with the same key; if its charge has no result, with another.",
+        )
+
+    def approve(self, curator: UserEntry, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
+        """Let a question be asked that waits for a curator: it is worked on from now on."""
+        self._check_open(data)
+        if not self._store.moved(entry.id, ("waiting",), "queued", f"approved by {curator.name}"):
+            raise _not_waiting(entry)
+        return self._queue(data, entry)
+
+    def deny(self, curator: UserEntry, entry: AskedEntry, reason: str) -> None:
+        """Let a question not be asked, for a reason that its analyst is told."""
+        if not self._store.moved(entry.id, ("waiting",), "denied", f"{curator.name}: {reason[:500]}"):
+            raise _not_waiting(entry)
+
+    def again(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
+        """Ask once more what was charged and never answered: under a new key, which is charged anew."""
+        if not self._store.moved(entry.id, ("dangling",), "failed", "asked again under another key"):
+            raise _not_waiting(entry)
+        id, key = secrets.token_hex(16), f"{entry.key[: LONGEST_KEY - 20]}-{secrets.token_hex(4)}"
+        new = AskedEntry(
+            id, entry.user, entry.data, key, entry.question, entry.epsilon, entry.delta, "queued", "", today()
+        )
+        return self._queue(data, self._store.add_asked(new))
+
+    def resume(self, data: SiteDataSet) -> None:
+        """After a start: go on with what was queued; what was being worked on is looked up in the ledger first."""
+        for entry in self._store.asked(data=data.name, state="running"):
+            self._store.moved(entry.id, ("running",), "queued")
+        for entry in reversed(self._store.asked(data=data.name, state="queued")):
+            self._submit(data, entry)
+
+    def _noted(self, user: UserEntry, data: SiteDataSet, asked: AskedQuestion, budget: Budget, key: str) -> AskedEntry:
+        """The question as it is written down; it is priced first, unless it is known already."""
+        known = self._store.asked_by_key(user.name, data.name, key)
+        if known is None:
+            state = self._first_state(user, data, asked, budget)
+            entry = AskedEntry(
+                secrets.token_hex(16), user.name, data.name, key, asked.text, budget.epsilon, budget.delta, state, "",
+                today(),
+            )  # fmt: skip
+            known = self._store.add_asked(entry)
+        if (known.question, known.epsilon, known.delta) != (asked.text, budget.epsilon, budget.delta):
+            obstacle = f"you asked another question under the key {key!r}"
+            raise KeyReused(f"ask {asked.name:.80}", obstacle, "Use a new key for a new question.", key=key)
+        if known.state != "done":
+            self._check_open(data)
+        return known
+
+    def _first_state(self, user: UserEntry, data: SiteDataSet, asked: AskedQuestion, budget: Budget) -> str:
+        """Whether it is asked at once or waits; what waits is refused now if it would be refused then."""
+        self._check_open(data)
+        above = data.entry.above
+        waits = above is not None and budget.epsilon > above and user.role != "curator"
+        if not waits and not asked.long:
+            return "asked"
+        price = data.priced(asked, budget, user.name)
+        if not data.affords(price.event, user.name):
+            raise _unaffordable(data, price.purpose, budget, user.name)
+        return "waiting" if waits else "asked"
+
+    def _check_open(self, data: SiteDataSet) -> None:
+        """Refuse what would be charged while a curator has frozen the data set."""
+        frozen = self._store.frozen(data.name)
+        if frozen is not None:
+            obstacle = f"curator {frozen[1]} has frozen it: {frozen[0]}"
+            raise NotPermitted(f"data set {data.name}", obstacle, "Wait until it is open again. Paid answers stay.")
+
+    def _queue(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
+        self._store.moved(entry.id, ("asked", "failed", "queued"), "queued")
+        self._submit(data, entry)
+        return self._unfinished(self._store.asked_by_id(entry.id) or entry)
+
+    def _submit(self, data: SiteDataSet, entry: AskedEntry) -> None:
+        if not self._closed:
+            self._jobs.submit(self._work, data, entry)
+
+    def _work(self, data: SiteDataSet, entry: AskedEntry) -> None:
+        """Answer a queued question; what it came to is read off its state."""
+        if not self._store.moved(entry.id, ("queued",), "running"):
+            return
+        try:
+            self._released(data, entry, AskedQuestion.read(entry.plain))
+        except UncommittedCharge as why:
+            self._store.moved(entry.id, ("running",), "dangling", str(why))
+        except DiscreetError as why:
+            self._store.moved(entry.id, ("running",), "failed", str(why))
+        except Exception as why:
+            self._store.moved(entry.id, ("running",), "failed", f"it ended by a mistake ({type(why).__name__})")
+
+    def _unfinished(self, entry: AskedEntry) -> SiteAnswer:
+        return SiteAnswer(entry.id, entry.data, entry.key, entry.state, text=SAID[entry.state])
+
+    def _answered(self, data: SiteDataSet, entry: AskedEntry, asked: AskedQuestion, begun: float) -> SiteAnswer:
+        """The answer of now, or of earlier; its due moment hides how long the records took."""
+        with self._lock:
+            kept = self._answers.get(entry.id)
+        if kept is not None:
+            return kept
+        period = self._file.long if asked.long else self._file.cheap
+        with self._limits.running(entry.user):
+            try:
+                found = self._released(data, entry, asked)
+            except EngineFailure:
+                wait_until(next_moment(begun, time.monotonic(), period))
+                raise
+        if found.replayed:
+            return found
+        return _due(found, next_moment(begun, time.monotonic(), period))
+
+    def _released(self, data: SiteDataSet, entry: AskedEntry, asked: AskedQuestion) -> SiteAnswer:
+        """Ask, or have the ledger give it again; the charge is made in here, and nowhere else."""
+        with data.ledger() as ledger:
+            paying = AnalystLedger(ledger, entry.user)
+            try:
+                budget = Budget(entry.epsilon, entry.delta)
+                released = asked.ask(data.private(paying), budget, charge_key(entry.user, entry.key))
+            except DiscreetError as why:
+                self._failed(entry, paying, why)
+                raise
+            except Exception as why:
+                self._failed(entry, paying, why)
+                raise _mistaken(asked, paying, why) from why
+            kept = _kept(paying)
+        replayed = not paying.reserved
+        receipt = receipt_of(released)
+        found = SiteAnswer(
+            entry.id, data.name, entry.key, "done", plain_result(released), str(released), receipt,
+            tuple(paying.committed), kept, released, replayed,
+        )  # fmt: skip
+        self._store.moved(entry.id, ("asked", "running", "failed", "dangling", "queued"), "done")
+        self._remember(found)
+        return found
+
+    def _failed(self, entry: AskedEntry, paying: AnalystLedger, why: Exception) -> None:
+        """What was refused before its charge was never asked; what was charged keeps its state for the curator."""
+        if isinstance(why, UncommittedCharge):
+            self._store.moved(entry.id, ("asked", "failed"), "dangling", str(why))
+        elif not paying.reserved:
+            self._store.forget(entry.id)
+        else:
+            self._store.moved(entry.id, ("asked",), "failed", str(why) if isinstance(why, DiscreetError) else "")
+
+    def _remember(self, found: SiteAnswer) -> None:
+        with self._lock:
+            self._answers[found.id] = _due(found, 0.0)
+            while len(self._answers) > REMEMBERED:
+                self._answers.popitem(last=False)
+
+
+def charge_key(user: str, key: str) -> str:
+    """The key in the ledger: nobody can use, or find out, that of somebody else."""
+    return f"{user}/{key}"
+
+
+def wait_until(moment: float) -> None:
+    """Sleep until a moment of the clock that only goes forward."""
+    left = moment - time.monotonic()
+    if left > 0:
+        time.sleep(left)
+
+
+def today() -> str:
+    """The day, in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def _due(found: SiteAnswer, moment: float) -> SiteAnswer:
+    return dataclasses.replace(found, due=moment, replayed=found.replayed or moment == 0.0)
+
+
+def _kept(paying: AnalystLedger) -> dict[str, bytes]:
+    """What is kept beside the ledger, of artefacts that are too large for it."""
+    found = {}
+    for _, done in paying.committed:
+        artefact = Stored.read(done.result).artefact if done.result.startswith(b'{"releases"') else None
+        if artefact is not None and artefact.values is None and (data := paying.kept(artefact.digest)) is not None:
+            found[artefact.digest] = data
+    return found
+
+
+def _checked_key(key: str) -> str:
+    check_text("ask", "key", key)
+    if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
+        raise NotPermitted("ask", f"the key has {len(key)} letters", f"Give 1 to {LONGEST_KEY} printable ones.")
+    return key
+
+
+def _denied(entry: AskedEntry) -> NotPermitted:
+    return NotPermitted(f"ask under {entry.key!r}", f"a curator said no ({entry.why})", "Ask for less, or ask them.")
+
+
+def _not_waiting(entry: AskedEntry) -> NotPermitted:
+    return NotPermitted(f"question {entry.id}", "it does not wait any more", "Look at its state.")
+
+
+def _unaffordable(data: SiteDataSet, purpose: str, budget: Budget, user: str) -> BudgetExceeded:
+    balances = data.balances(user)
+    left = min(one.remaining for one in balances.values())
+    obstacle = f"it needs epsilon {budget.epsilon:.4g}, and {left:.4g} is left"
+    return BudgetExceeded(purpose, obstacle, "Ask for less, or with more noise.", left=left, needed=budget.epsilon)
+
+
+def _mistaken(asked: AskedQuestion, paying: AnalystLedger, why: Exception) -> DiscreetError:
+    """The refusal for what no check foresaw: before a charge it is the question's, after one nobody's."""
+    if paying.reserved:
+        obstacle, kept = "its answer could not be made", "The plan was charged and stays so; nothing was handed out."
+        return EngineFailure(f"ask {asked.name:.80}", obstacle, "Tell the curator.", kept)
+    obstacle = f"it cannot be asked so ({type(why).__name__}: {str(why)[:200]})"
+    return NotPermitted(f"ask {asked.name:.80}", obstacle, "Look at what the statistic takes.")

@@ -1,0 +1,127 @@
+"""A data set of a site while it is served: its ledger here, its records in a worker."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from discreet.core.budget import Budget
+from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing, SchemaError
+from discreet.core.events import Event
+from discreet.core.held import unheld
+from discreet.core.ledger import Balance, Entry
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.query.asked_question import AskedQuestion
+from discreet.service.server.analyst_ledger import AnalystLedger, Priced, PricingLedger
+from discreet.service.server.site_file import DataSetEntry
+from discreet.service.server.site_refusals import ReadOnlySite
+from discreet.trust.private_data import PrivateData
+from discreet.trust.worker.records_place import RecordsPlace
+from discreet.trust.worker.worker_line import RestingLine, WorkerLine
+from discreet.trust.worker.worker_trust import WorkerTrust
+
+REPAIR = "The owner compares it with its newest head and restores the newest intact copy: discreet ledger verify."
+
+
+@unheld("own turns")
+class SiteDataSet:
+    """The ledger of a data set, and the line to its worker.
+
+    A ledger that is damaged, rolled back or missing is `trouble`: what was paid for can still be looked at as far as it
+    can be read, and nothing is charged until somebody has set it right and opened it again.
+
+    Parameters
+    ----------
+    entry : DataSetEntry
+        As the site's file has it.
+    """
+
+    def __init__(self, entry: DataSetEntry) -> None:
+        self.entry, self.name = entry, entry.name
+        described = entry.described
+        self.schema, self.neighbors, self.unit = described.schema, described.neighbors, described.unit
+        self.line = WorkerLine(RecordsPlace(entry.name, entry.source, self.schema, self.neighbors, self.unit))
+        self.trouble = ""
+        """What is wrong with the ledger; nothing, as a rule."""
+        self._lock = threading.Lock()
+        self._ledger: SqliteLedger | None = None
+        self.open()
+
+    def open(self) -> None:
+        """Open the ledger; what is wrong with it is noted, and what belongs to another data set is refused."""
+        with self._lock:
+            self._ledger, self.trouble = None, ""
+            try:
+                ledger = SqliteLedger.open(self.entry.account)
+                ledger.balance()
+            except (LedgerError, sqlite3.Error, OSError) as why:
+                self.trouble = str(why)
+                return
+            fits = ledger.unit is not None and self.unit.protects_as(ledger.unit)
+            if ledger.neighbors is not self.neighbors or not fits:
+                obstacle = f"the account of data set {self.name!r} was opened for another relation or unit"
+                raise SchemaError("site", obstacle, "Open an account for this schema: discreet ledger create.")
+            self._ledger = ledger
+
+    def close(self) -> None:
+        """End the worker, and let go of the ledger."""
+        self.line.close()
+        if self._ledger is not None:
+            self._ledger.close()
+
+    @contextmanager
+    def ledger(self) -> Iterator[SqliteLedger]:
+        """The ledger, to be used in a block: where it breaks, nothing is released until somebody has set it right."""
+        ledger = self._ledger
+        if ledger is None or self.trouble:
+            raise self.read_only()
+        try:
+            yield ledger
+        except (LedgerBroken, LedgerMissing) as why:
+            self.trouble = str(why)
+            raise self.read_only() from why
+        except sqlite3.Error as why:  # locked for too long, or a full disk: perhaps not for ever
+            raise self.read_only(f"SQLite says: {type(why).__name__}") from why
+
+    def read_only(self, why: str = "") -> ReadOnlySite:
+        """The refusal while the ledger cannot be used."""
+        obstacle = f"its ledger cannot be used, so that nothing can be paid for ({why or self.trouble})"
+        return ReadOnlySite(f"data set {self.name}", obstacle, REPAIR)
+
+    def private(self, ledger: AnalystLedger) -> PrivateData:
+        """The records behind their worker, with an account that charges here."""
+        return PrivateData(WorkerTrust(self.line), ledger)
+
+    @property
+    def offline(self) -> WorkerTrust:
+        """The trust model without its worker: for prices and previews, which read nothing."""
+        return WorkerTrust(RestingLine(self.line.place, self.line.facts))
+
+    def priced(self, question: AskedQuestion, budget: Budget, user: str) -> Priced:
+        """What a question would be charged, from public facts alone: it is stopped at the charge, or refused before."""
+        with self.ledger() as ledger:
+            offline = PrivateData(self.offline, PricingLedger(ledger, user))
+            try:
+                question.ask(offline, budget, "price")
+            except Priced as price:
+                return price
+        raise SchemaError(f"ask {question.name:.80}", "it is charged nothing, so it asks nothing", "Ask a statistic.")
+
+    def affords(self, event: Event, user: str) -> bool:
+        """Whether this analyst could be charged now."""
+        with self.ledger() as ledger:
+            return ledger.affords(event, analyst=user)
+
+    def balances(self, user: str | None) -> dict[str, Balance]:
+        """The account of the data set, and that of the user where it has one."""
+        with self.ledger() as ledger:
+            accounts = ledger.accounts
+        found = {"data set": accounts[None].balance()}
+        return found if user is None or user not in accounts else {**found, user: accounts[user].balance()}
+
+    def entries(self, user: str | None = None) -> tuple[Entry, ...]:
+        """Every charge, the oldest first; of one analyst, where one is named."""
+        with self.ledger() as ledger:
+            return tuple(one for one in ledger.entries() if user is None or one.analyst == user)

@@ -1,0 +1,197 @@
+"""What a site remembers beside its ledgers: hashes of keys and of sessions, questions, and what became of them.
+
+It holds no record and no result: results are in the ledgers. A question is written down before it is asked, so that
+what was paid for can be given again, and what waits goes on after a restart. What is lost with this file is never a
+charge.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.core.held import unheld
+
+TABLES = """
+create table if not exists api_key(id text primary key, user text not null, salt blob not null, hash blob not null,
+  until real, revoked integer not null default 0);
+create table if not exists session(hash text primary key, user text not null, csrf text not null, until real not null);
+create table if not exists asked(id text primary key, user text not null, data text not null, key text not null,
+  question text not null, epsilon real not null, delta real not null, state text not null, why text not null,
+  day text not null, unique(user, data, key));
+create table if not exists frozen(data text primary key, reason text not null, by text not null);
+"""
+STATES = ("asked", "waiting", "queued", "running", "done", "denied", "failed", "dangling")
+
+
+@dataclass(frozen=True)
+class AskedEntry:
+    """A question that somebody asked, and what became of it.
+
+    Parameters
+    ----------
+    id : str
+        Nobody can guess it.
+    user, data, key : str
+        Who asked, what, and under which key.
+    question : str
+        In its plain form, as JSON.
+    epsilon, delta : float
+        What it may cost.
+    state : str
+        "asked" (at once), "waiting" (for a curator), "queued", "running", "done", "denied", "failed", "dangling".
+    why : str
+        What a curator or a refusal said.
+    day : str
+        When it was asked.
+    """
+
+    id: str
+    user: str
+    data: str
+    key: str
+    question: str
+    epsilon: float
+    delta: float
+    state: str
+    why: str
+    day: str
+
+    @property
+    def plain(self) -> Any:
+        """The question in its plain form."""
+        return json.loads(self.question)
+
+
+@unheld("own turns")
+class SiteStore:
+    """The file of a site's own memory; one process has it open at a time.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file; made where there is none, for its owner alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+        self._db.execute("pragma journal_mode = wal")
+        self._db.execute("pragma synchronous = normal")
+        self._db.executescript(TABLES)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._db.close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            yield self._db
+
+    def add_key(self, id: str, user: str, salt: bytes, digest: bytes, until: float | None) -> None:
+        """Keep what a key is recognised by."""
+        with self._turn() as db:
+            sql = "insert into api_key(id, user, salt, hash, until) values (?,?,?,?,?)"
+            db.execute(sql, (id, user, salt, digest, until))
+
+    def key(self, id: str) -> tuple[str, bytes, bytes, float | None] | None:
+        """User, salt, hash and end of a key that is not revoked."""
+        with self._turn() as db:
+            sql = "select user, salt, hash, until from api_key where id = ? and not revoked"
+            return db.execute(sql, (id,)).fetchone()  # type: ignore[no-any-return]
+
+    def revoke_keys(self, user: str) -> int:
+        """End all keys and sessions of a user."""
+        with self._turn() as db:
+            db.execute("delete from session where user = ?", (user,))
+            return db.execute("update api_key set revoked = 1 where user = ? and not revoked", (user,)).rowcount
+
+    def add_session(self, digest: str, user: str, csrf: str, until: float) -> None:
+        """Keep what a session is recognised by."""
+        with self._turn() as db:
+            db.execute("insert into session values (?,?,?,?)", (digest, user, csrf, until))
+
+    def session(self, digest: str) -> tuple[str, str, float] | None:
+        """User, token against forgery, and end of a session."""
+        with self._turn() as db:
+            sql = "select user, csrf, until from session where hash = ?"
+            return db.execute(sql, (digest,)).fetchone()  # type: ignore[no-any-return]
+
+    def end_session(self, digest: str) -> None:
+        """Forget a session."""
+        with self._turn() as db:
+            db.execute("delete from session where hash = ?", (digest,))
+
+    def end_old_sessions(self, now: float) -> None:
+        """Forget sessions that are over."""
+        with self._turn() as db:
+            db.execute("delete from session where until < ?", (now,))
+
+    def add_asked(self, entry: AskedEntry) -> AskedEntry:
+        """Write a question down; the one that is there already, where this user used its key before."""
+        with self._turn() as db:
+            db.execute("insert or ignore into asked values (?,?,?,?,?,?,?,?,?,?)", tuple(vars(entry).values()))
+            row = db.execute(
+                "select * from asked where user = ? and data = ? and key = ?", (entry.user, entry.data, entry.key)
+            ).fetchone()
+            return AskedEntry(*row)
+
+    def asked(self, user: str | None = None, data: str | None = None, state: str | None = None) -> list[AskedEntry]:
+        """Questions, the newest first: those of a user, of a data set, in a state."""
+        given = {"user": user, "data": data, "state": state}
+        wanted = {name: value for name, value in given.items() if value is not None}
+        where = " and ".join(f"{name} = ?" for name in wanted) or "1"
+        with self._turn() as db:
+            rows = db.execute(f"select * from asked where {where} order by rowid desc", tuple(wanted.values()))
+            return [AskedEntry(*row) for row in rows]
+
+    def asked_by_id(self, id: str) -> AskedEntry | None:
+        """The question with this identifier."""
+        with self._turn() as db:
+            row = db.execute("select * from asked where id = ?", (id,)).fetchone()
+            return None if row is None else AskedEntry(*row)
+
+    def asked_by_key(self, user: str, data: str, key: str) -> AskedEntry | None:
+        """The question that a user asked under a key."""
+        with self._turn() as db:
+            sql = "select * from asked where user = ? and data = ? and key = ?"
+            row = db.execute(sql, (user, data, key)).fetchone()
+            return None if row is None else AskedEntry(*row)
+
+    def moved(self, id: str, before: tuple[str, ...], state: str, why: str = "") -> bool:
+        """Bring a question from one of these states to another; False where it is in none of them any more."""
+        marks = ",".join("?" * len(before))
+        with self._turn() as db:
+            sql = f"update asked set state = ?, why = ? where id = ? and state in ({marks})"
+            return db.execute(sql, (state, why, id, *before)).rowcount == 1
+
+    def forget(self, id: str) -> None:
+        """Forget a question that was refused before it was charged: its key can be used for another."""
+        with self._turn() as db:
+            db.execute("delete from asked where id = ? and state = 'asked'", (id,))
+
+    def freeze(self, data: str, reason: str, by: str) -> None:
+        """Let nobody ask a data set."""
+        with self._turn() as db:
+            db.execute("insert or replace into frozen values (?,?,?)", (data, reason, by))
+
+    def thaw(self, data: str) -> None:
+        """Let it be asked again."""
+        with self._turn() as db:
+            db.execute("delete from frozen where data = ?", (data,))
+
+    def frozen(self, data: str) -> tuple[str, str] | None:
+        """Why a data set is not asked, and who said so; None where it is."""
+        with self._turn() as db:
+            sql = "select reason, by from frozen where data = ?"
+            return db.execute(sql, (data,)).fetchone()  # type: ignore[no-any-return]

@@ -1,0 +1,212 @@
+"""A worker as the process sees it that started it: one line, on which questions and releases pass each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import cloudpickle
+
+from discreet.core.errors import EngineFailure
+from discreet.core.held import unheld
+from discreet.core.identity import home, libraries
+from discreet.trust.isolation.isolated import ENVIRONMENT, PASSED_ON
+from discreet.trust.worker.framed_line import FramedLine
+from discreet.trust.worker.records_place import RecordsPlace
+from discreet.trust.worker.worker_process import ANSWERED, unanswered
+
+PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from discreet.trust.worker.worker_process import main; main({})"
+STARTING = 120.0  # seconds in which records are opened
+LONGEST = 2000  # letters of what a worker says of its place
+FACTS = {"units": int, "curated": bool, "rereads": bool, "shows_all_rows": bool, "walls": str}
+
+
+@unheld("own turns")
+class WorkerLine:
+    """Starts the worker of a data set when it is first asked, and again when it ended; it ends with this process.
+
+    Parameters
+    ----------
+    place : RecordsPlace
+        Where its records are.
+    patience : float
+        Public. Seconds after which a question counts as not answered, and the worker is ended.
+    """
+
+    def __init__(self, place: RecordsPlace, patience: float = 600.0) -> None:
+        self.place, self._patience = place, patience
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: FramedLine | None = None
+        self._waiting: dict[int, Future[bytes]] = {}
+        self._numbers = 0
+        self._facts: dict[str, Any] = {}
+        self._closed = False
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What it said when it was last started; nothing before that. Its numbers are claims."""
+        return self._facts
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the worker that runs, if one does."""
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    def start(self) -> dict[str, Any]:
+        """Start it where it does not run, and say what is public about its source."""
+        with self._lock:
+            if self._closed:
+                raise unanswered(self.place.name)
+            if self._line is None:
+                self._begin()
+            return self._facts
+
+    def warm(self) -> None:
+        """Start it in the background, so that the first question need not wait."""
+        threading.Thread(target=self._started, daemon=True).start()
+
+    def _started(self) -> None:
+        with suppress(EngineFailure):  # the first question says so, too
+            self.start()
+
+    def ask(self, lists: Any, question: Any, mechanism: Any) -> bytes:
+        """The release of a question, as it was written; `EngineFailure` where there is none."""
+        message = cloudpickle.dumps((lists, question, mechanism))
+        self.start()
+        future: Future[bytes] = Future()
+        with self._lock:
+            line = self._line
+            if line is None:
+                raise unanswered(self.place.name)
+            self._numbers += 1
+            number = self._numbers
+            self._waiting[number] = future
+        try:
+            line.send(number.to_bytes(8, "little") + message)
+            return future.result(self._patience)
+        except TimeoutError:
+            self._end(line)
+            raise unanswered(self.place.name) from None
+        except OSError:
+            raise unanswered(self.place.name) from None
+        finally:
+            with self._lock:
+                self._waiting.pop(number, None)
+
+    def close(self) -> None:
+        """End the worker, for good."""
+        with self._lock:
+            self._closed, line = True, self._line
+        if line is not None:
+            self._end(line)
+
+    def _begin(self) -> None:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-I", "-S", "-c", PROGRAM.format(theirs.fileno()), *libraries(), home()]
+        environment = ENVIRONMENT | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        with theirs:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        line = FramedLine(ours)
+        ours.settimeout(STARTING)
+        try:
+            line.send(cloudpickle.dumps(self.place))
+            self._facts = _read_facts(self.place.name, line.receive())
+        except (OSError, EngineFailure) as why:
+            self._stop(line)
+            raise why if isinstance(why, EngineFailure) else unanswered(self.place.name) from None
+        ours.settimeout(None)
+        self._line = line
+        threading.Thread(target=self._read, args=(line, self._process), daemon=True).start()
+
+    def _read(self, line: FramedLine, process: subprocess.Popen[bytes]) -> None:
+        """Hand each release to whoever waits for it; at the end, tell all that there is none."""
+        while (message := line.receive()) is not None:
+            number, kind, release = int.from_bytes(message[:8], "little"), message[8:9], message[9:]
+            with self._lock:
+                future = self._waiting.pop(number, None)
+            if future is not None:
+                self._settle(future, release if kind == ANSWERED else None)
+        self._end(line)
+        process.wait()
+
+    def _end(self, line: FramedLine) -> None:
+        with self._lock:
+            if self._line is not line:
+                return
+            self._line, left, self._waiting = None, list(self._waiting.values()), {}
+            self._stop(line)
+        for future in left:
+            self._settle(future, None)
+
+    def _settle(self, future: Future[bytes], release: bytes | None) -> None:
+        if release is None:
+            future.set_exception(unanswered(self.place.name))
+        else:
+            future.set_result(release)
+
+    def _stop(self, line: FramedLine) -> None:
+        line.close()
+        process = self._process
+        if process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@dataclass(frozen=True)
+class RestingLine:
+    """A line on which nobody is asked: for prices and previews, and for whoever answers elsewhere.
+
+    Parameters
+    ----------
+    place : RecordsPlace
+        Public. What is known of the records; where they are does not matter.
+    facts : mapping
+        Public. What the worker said of its source when it last ran.
+    """
+
+    place: RecordsPlace
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def start(self) -> dict[str, Any]:
+        """Nothing is started."""
+        return self.facts
+
+    def ask(self, lists: Any, question: Any, mechanism: Any) -> bytes:
+        """Refused."""
+        raise unanswered(self.place.name)
+
+
+def _read_facts(name: str, said: bytes | None) -> dict[str, Any]:
+    """What a worker says of its source, if it is of the right kinds."""
+    try:
+        facts = json.loads(said or b"{}")
+        if "failed" in facts:
+            obstacle = str(facts["failed"])[:LONGEST]
+            raise EngineFailure(f"records of {name}", obstacle, "Let the curator check the place of the records.")
+        known = {key: facts[key] for key in FACTS}
+    except (ValueError, KeyError, TypeError):
+        raise unanswered(name) from None
+    for key, kind in FACTS.items():
+        if not isinstance(known[key], kind) and not (key == "units" and known[key] is None):
+            raise unanswered(name)
+    return known

@@ -1,0 +1,232 @@
+"""A site without its line: who may do what, what is charged, and what is refused before that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, DiscreetError, KeyReused, NotPermitted, ParameterError
+from discreet.service.server.site import Site
+from discreet.service.server.site_file import UserEntry
+from discreet.service.server.site_refusals import NotHere, ReadOnlySite, Unrecognised, status_of
+from tests.service.server.made_site import made_site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with Site.open(made_site(tmp_path_factory.mktemp("site"))) as one:
+        yield one
+
+
+def user(site: Site, name: str) -> UserEntry:
+    return site.file.users[name]
+
+
+def spent(site: Site, name: str = "patients") -> float:
+    return site.data_set(user(site, "cat"), name).balances["data set"].certified
+
+
+def finished(site: Site, caller: UserEntry, id: str) -> Any:
+    for _ in range(600):
+        if (found := site.answer(caller, id)).done:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it was not answered")
+
+
+def test_a_question_is_charged_once_and_given_again_for_nothing(site: Site) -> None:
+    ann, before = user(site, "ann"), spent(site)
+    first = site.ask(ann, "patients", "mean of age", epsilon=0.5, key="once")
+    again = site.ask(ann, "patients", "mean of age", epsilon=0.5, key="once")
+    assert spent(site) == pytest.approx(before + 0.5, rel=1e-6)
+    assert (first.result, first.replayed, again.result, again.replayed) == (first.result, False, first.result, True)
+    assert first.receipt is not None
+    assert first.receipt.key == "ann/once"
+
+
+def test_an_answer_is_given_again_from_the_ledger_by_another_process(tmp_path: Path) -> None:
+    path = made_site(tmp_path)
+    with Site.open(path) as site:
+        first = site.ask(user(site, "ann"), "patients", "quantile of age q=0.9", epsilon=0.5, key="k")
+    with Site.open(path) as site:
+        again = site.ask(user(site, "ann"), "patients", "quantile of age q=0.9", epsilon=0.5, key="k")
+        assert (again.result, again.replayed) == (first.result, True)
+        assert spent(site) == pytest.approx(0.5, rel=1e-6)
+
+
+def test_what_belongs_to_somebody_else_does_not_exist(site: Site) -> None:
+    ann, bob, dan = user(site, "ann"), user(site, "bob"), user(site, "dan")
+    mine = site.ask(ann, "patients", "mean of age", epsilon=0.1, key="mine")
+    absent = []
+    for ask in (
+        lambda: site.ask(bob, "patients", "mean of age", epsilon=0.1),
+        lambda: site.ask(bob, "nothing", "mean of age", epsilon=0.1),
+        lambda: site.data_set(bob, "patients"),
+        lambda: site.history(bob, "patients"),
+        lambda: site.plan(bob, "patients", "mean of age", n=100),
+        lambda: site.question(bob, mine.id),
+        lambda: site.answer(bob, mine.id),
+        lambda: site.answer(dan, mine.id),
+        lambda: site.answer(bob, "0" * 32),
+        lambda: site.approve(ann, mine.id),
+        lambda: site.freeze(ann, "patients", "mine"),
+        lambda: site.verify(ann, "patients"),
+    ):
+        with pytest.raises(NotHere) as refused:
+            ask()  # type: ignore[no-untyped-call]
+        absent.append(refused.value)
+    assert {status_of(one) for one in absent} == {404}
+    assert [one.name for one in site.data_sets(bob)] == ["staff"]
+
+
+def test_the_key_of_one_user_is_free_for_another(site: Site) -> None:
+    cat = user(site, "cat")
+    site.ask(user(site, "ann"), "patients", "mean of age", epsilon=0.1, key="shared")
+    assert not site.ask(cat, "patients", "count", epsilon=0.1, key="shared").replayed
+
+
+def test_a_key_for_another_question_is_refused(site: Site) -> None:
+    ann = user(site, "ann")
+    site.ask(ann, "patients", "mean of age", epsilon=0.1, key="taken")
+    for question, epsilon in (("mean of stay_days", 0.1), ("mean of age", 0.2)):
+        with pytest.raises(KeyReused) as refused:
+            site.ask(ann, "patients", question, epsilon=epsilon, key="taken")
+        assert status_of(refused.value) == 409
+
+
+def test_what_cannot_be_asked_is_refused_uncharged_and_leaves_its_key_free(site: Site) -> None:
+    ann, before = user(site, "ann"), spent(site)
+    words = ["mean of agee", "mode of age", "", "mean of age by town where", "SELECT * FROM patients", "KMeans 1 2 3 4"]
+    plain = [{"words": 3}, {"statistic": "mean"}, {"learner": "os.system"}, [], None, 3]
+    for question in [*words, *plain]:
+        with pytest.raises(DiscreetError) as refused:
+            site.ask(ann, "patients", question, epsilon=0.5, key="wrong")
+        assert status_of(refused.value) == 422, question
+    assert spent(site) == before
+    assert site.ask(ann, "patients", "count", epsilon=0.1, key="wrong").done
+
+
+def test_more_than_is_left_is_refused_with_what_is(site: Site) -> None:
+    with pytest.raises(BudgetExceeded) as refused:
+        site.ask(user(site, "cat"), "patients", "mean of age", epsilon=2000.0)
+    assert status_of(refused.value) == 402
+    assert 0 < refused.value.values["left"] <= 1000
+
+
+def test_a_dear_question_waits_for_a_curator_and_is_charged_when_one_agrees(site: Site) -> None:
+    ann, cat, before = user(site, "ann"), user(site, "cat"), spent(site)
+    waiting = site.ask(ann, "patients", "mean of age", epsilon=3.0, key="dear")
+    assert (waiting.state, spent(site)) == ("waiting", before)
+    assert [one.id for one in site.approvals(cat)] == [waiting.id]
+    site.approve(cat, waiting.id)
+    found = finished(site, ann, waiting.id)
+    assert found.result["name"] == "mean of age"
+    assert spent(site) == pytest.approx(before + 3.0, rel=1e-6)
+    with pytest.raises(NotPermitted):
+        site.approve(cat, waiting.id)
+
+
+def test_a_dear_question_may_be_denied_and_is_never_charged(site: Site) -> None:
+    ann, cat, before = user(site, "ann"), user(site, "cat"), spent(site)
+    waiting = site.ask(ann, "patients", "mean of age", epsilon=4.0, key="no")
+    site.deny(cat, waiting.id, "too dear")
+    with pytest.raises(NotPermitted, match="too dear"):
+        site.ask(ann, "patients", "mean of age", epsilon=4.0, key="no")
+    assert spent(site) == before
+
+
+def test_a_dear_question_that_cannot_be_asked_or_paid_is_refused_at_once(site: Site) -> None:
+    ann = user(site, "ann")
+    with pytest.raises(ParameterError):
+        site.ask(ann, "patients", "mean of agee", epsilon=3.0)
+    with pytest.raises(BudgetExceeded):
+        site.ask(ann, "patients", "mean of age", epsilon=3000.0)
+    assert not site.approvals(ann)
+
+
+def test_a_learner_is_a_job_whose_model_is_given_again(site: Site) -> None:
+    ann = user(site, "ann")
+    asked: Any = {"learner": "KMeans", "parameters": {"n_clusters": 2, "columns": ["age"], "random_state": 0}}
+    job = site.ask(ann, "patients", asked, epsilon=1.0, key="model")
+    found = finished(site, ann, job.id)
+    assert len(found.result["attributes"]["cluster_centers_"]) == 2
+    assert site.ask(ann, "patients", asked, epsilon=1.0, key="model").result == found.result
+
+
+def test_a_frozen_data_set_is_not_asked_and_paid_answers_stay(site: Site) -> None:
+    ann, cat = user(site, "ann"), user(site, "cat")
+    paid = site.ask(ann, "patients", "count", epsilon=0.1, key="before")
+    site.freeze(cat, "patients", "an audit")
+    try:
+        with pytest.raises(NotPermitted, match="an audit"):
+            site.ask(ann, "patients", "count", epsilon=0.1)
+        assert site.ask(ann, "patients", "count", epsilon=0.1, key="before").result == paid.result
+    finally:
+        site.thaw(cat, "patients")
+    assert site.ask(ann, "patients", "count", epsilon=0.1).done
+
+
+def test_plans_need_no_worker(tmp_path: Path) -> None:
+    path = made_site(tmp_path)
+    (tmp_path / "staff.csv").unlink()
+    with Site.open(path) as site:
+        found = site.plan(user(site, "bob"), "staff", "mean of pay", n=500, epsilon=0.5)
+        assert (found.expectations[0].times or 0) >= 2000
+        with pytest.raises(ParameterError, match="100,000"):
+            site.plan(user(site, "bob"), "staff", "mean of pay", n=10**6, epsilon=0.5)
+
+
+def test_a_ledger_that_is_damaged_makes_the_data_set_read_only(tmp_path: Path) -> None:
+    path = made_site(tmp_path, Budget(10.0))
+    with Site.open(path) as site:
+        ann = user(site, "ann")
+        site.ask(ann, "patients", "count", epsilon=0.1, key="k")
+    (tmp_path / "patients.ledger.head").unlink()
+    with Site.open(path) as site:
+        for ask in (
+            lambda: site.ask(ann, "patients", "count", epsilon=0.1),
+            lambda: site.history(ann, "patients"),
+            lambda: site.plan(ann, "patients", "count", epsilon=0.1),
+        ):
+            with pytest.raises(ReadOnlySite, match="owner") as refused:
+                ask()  # type: ignore[no-untyped-call]
+            assert status_of(refused.value) == 503
+        assert site.data_set(ann, "patients").trouble
+        assert site.data_set(user(site, "bob"), "staff").trouble == ""
+
+
+def test_a_site_is_served_by_one_process_at_a_time(site: Site) -> None:
+    with pytest.raises(ParameterError, match="another process"):
+        Site(site.file)
+
+
+def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) -> None:
+    key = site.keys.drawn("ann")
+    assert site.caller(key).name == "ann"
+    assert site.caller(key).name == "ann"  # from memory
+    kept = (site.file.beside("site.state")).read_bytes() + site.file.beside("site.state-wal").read_bytes()
+    assert key.encode() not in kept
+    assert key.rpartition("_")[2].encode() not in kept
+    refusals = set()
+    wrong = [key + "0", key[:-1], "", "discreet__", "x" * 300, "discreet_" + "0" * 16 + "_" + "0" * 48, "\ud800"]
+    for other in [*wrong, site.keys.drawn("gone"), site.keys.drawn("ann", until=time.time() - 1)]:
+        with pytest.raises(Unrecognised) as refused:
+            site.caller(other)
+        refusals.add(status_of(refused.value))
+    site.keys.revoke("ann")
+    with pytest.raises(Unrecognised):
+        site.caller(key)
+    assert refusals == {401}
+
+
+def test_a_session_knows_its_user_and_ends(site: Site) -> None:
+    session = site.login(site.keys.drawn("cat"))
+    assert site.caller_of(session.token).role == "curator"
+    site.logout(session.token)
+    with pytest.raises(Unrecognised):
+        site.session(session.token)
