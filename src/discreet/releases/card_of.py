@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from discreet.core.errors import ParameterError
+from discreet.core.ledger import Balance, Entry
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Receipt
 from discreet.releases.privacy_card import ASKED, NO_EVENT, PrivacyCard, described
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 
@@ -37,35 +41,37 @@ def privacy_card(made: Any, data: PrivateData | None = None) -> PrivacyCard:
     'account'
     """
     if isinstance(made, PrivateData):
-        return _of_account(made)
+        ledger = made.ledger
+        return account_card(made.schema, made.neighbors, made.unit, ledger.balance(), ledger.entries())
     receipt = getattr(made, "receipt", None) or getattr(made, "receipt_", None)
     if not isinstance(receipt, Receipt):
         raise ParameterError(ASKED, "it has no receipt", "Give a result, a fitted learner, a report or private data.")
     schema, balance = (None, None) if data is None else (data.schema, data.ledger.balance())
-    return PrivacyCard.of(receipt, _kind(made), schema, balance)
+    return PrivacyCard.of(receipt, kind_of(made), schema, balance)
 
 
-def _of_account(data: PrivateData) -> PrivacyCard:
-    """The card of all that was ever paid for these data."""
-    balance, entries = data.ledger.balance(), data.ledger.entries()
+def account_card(
+    schema: Schema, neighbors: Neighbors, unit: Unit, balance: Balance, entries: Sequence[Entry]
+) -> PrivacyCard:
+    """The card of all that was ever paid from an account, from what is public of the data and from its charges."""
     return PrivacyCard(
         about="all releases of this data set",
         kind="account",
         event=NO_EVENT,
         epsilon=balance.certified,
         delta=balance.budget.delta,
-        neighbors=data.neighbors,
-        unit=data.unit,
+        neighbors=neighbors,
+        unit=unit,
         secret=all(entry.secret for entry in entries),
         together=True,
-        head=data.ledger.head,
-        public=described(data.schema),
+        head=entries[-1].head if entries else "",
+        public=described(schema),
         facts={"charges": str(len(entries))},
         balance=balance,
     )
 
 
-def _kind(made: Any) -> str:
+def kind_of(made: Any) -> str:
     """What something is to its reader."""
     if hasattr(made, "receipt_"):
         return "model"

@@ -50,7 +50,7 @@ PATHS = (
     Path("/data/{name}", data_pages.data_set),
     Path("/data/{name}/ask", data_pages.builder, data_pages.asked),
     Path("/data/{name}/words", data_pages.words, data_pages.asked),
-    Path("/data/{name}/card", answer_pages.account_card),
+    Path("/data/{name}/card", answer_pages.whole_card),
     Path("/data/{name}/freeze", None, curator_pages.frozen),
     Path("/data/{name}/thaw", None, curator_pages.thawed),
     Path("/data/{name}/reopen", None, curator_pages.reopened),
@@ -95,7 +95,9 @@ class Console:
         for one in PATHS:
             methods = [method for method, maker in (("GET", one.shown), ("POST", one.sent)) if maker is not None]
             found.append(Route(one.path, self._endpoint(one), methods=methods))
-        found.append(Route("/{rest:path}", self._endpoint(Path("", _nowhere, _nowhere, anybody=True)), methods=["GET", "POST"]))
+        found.append(
+            Route("/{rest:path}", self._endpoint(Path("", _nowhere, _nowhere, anybody=True)), methods=["GET", "POST"])
+        )
         return found
 
     def _endpoint(self, path: Path) -> Callable[[Request], Awaitable[Response]]:
@@ -227,5 +229,3 @@ async def _asset(request: Request) -> Response:
 def paths() -> Mapping[str, Path]:
     """All paths, by their texts: for tests and the manual."""
     return {one.path: one for one in PATHS}
-
-

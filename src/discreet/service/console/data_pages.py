@@ -238,6 +238,6 @@ def _broken(views: list[DataSetView]) -> str:
         return ""
     names = ", ".join(one.name for one in troubled)
     return (
-        f"The ledger of {names} cannot be used, so nothing can be asked there. Its owner compares it with its newest head, "
-        "restores the newest intact copy, and a curator opens it again. Paid answers stay paid."
+        f"The ledger of {names} cannot be used, so nothing can be asked there. Its owner compares it with its newest "
+        "head, restores the newest intact copy, and a curator opens it again. Paid answers stay paid."
     )

@@ -63,7 +63,11 @@ class Reply:
     @classmethod
     def asset(cls, content: bytes, kind: str) -> Reply:
         """A file of the console itself, compressed, which browsers may keep."""
-        told = {"content-encoding": "gzip", "cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
+        told = {
+            "content-encoding": "gzip",
+            "cache-control": "public, max-age=31536000, immutable",
+            "vary": "accept-encoding",
+        }
         return cls(content, kind=kind, headers={**HEADERS, **told})
 
 
