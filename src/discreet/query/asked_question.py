@@ -139,8 +139,7 @@ def _value(value: Any, depth: int = 0) -> Any:
             return value
         case int() | float():
             if (
-                (isinstance(value, int)
-                and abs(value) > 2**63)
+                (isinstance(value, int) and abs(value) > 2**63)
                 or value != value
                 or value in (float("inf"), -float("inf"))
             ):

@@ -91,9 +91,11 @@ def _title(bar: Bar) -> str:
     return f"<title>{html.escape(shortened(bar.label, 200))}: {bar}</title>"
 
 
-def picture(width: float, height: float, drawn: Sequence[str], label: str = "bar chart") -> str:
+def picture(width: float, height: float, drawn: Sequence[str], label: str = "bar chart", kind: str = "bars") -> str:
     """A drawing that is as wide as its place, with what it shows in words."""
-    frame = f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{html.escape(plain(label))}" class="chart"'
+    frame = (
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{html.escape(plain(label))}" class="chart {kind}"'
+    )
     return f"<svg {frame}>{''.join(drawn)}</svg>"
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.display.digits import error_bar, exact
-from discreet.query.chart import LETTER, line, picture, round_ticks, words
+from discreet.query.chart import line, picture, round_ticks, words
 
-WIDTH, HEIGHT, FOOT, TOP, RIGHT = 640.0, 220.0, 44.0, 12.0, 20.0
+WIDTH, HEIGHT, FOOT, TOP, RIGHT = 480.0, 200.0, 48.0, 12.0, 20.0
+MARGIN, LETTER = 16.0, 8.5  # beside the numbers of an axis, and the width of a digit on the narrowest page
 MOST_POINTS = 400  # of a burn-down that is drawn: of a longer one, every few
 
 
@@ -49,7 +50,7 @@ class PlotArea:
     def mark(self, share: float, text: str) -> list[str]:
         """A tick on the floor, and its name below."""
         place = self.x(share)
-        return [line(place, self.floor, place, self.floor + 4, "axis"), words(place, self.floor + 18, text, "middle")]
+        return [line(place, self.floor, place, self.floor + 4, "axis"), words(place, self.floor + 19, text, "middle")]
 
 
 def burn_down(cap: float, used: Sequence[float]) -> str:
@@ -64,16 +65,18 @@ def burn_down(cap: float, used: Sequence[float]) -> str:
     """
     kept = _thinned([max(0.0, cap - one) for one in (0.0, *used)])
     ticks = [tick for tick in round_ticks(0.0, cap) if tick <= cap]
-    frame = PlotArea(14 + LETTER * max(len(exact(tick)) for tick in ticks))
+    frame = PlotArea(MARGIN + LETTER * max(len(exact(tick)) for tick in ticks))
     drawn = [part for tick in ticks for part in frame.level(tick / cap, exact(tick))]
-    count, most = len(used), max(len(kept) - 1, 1)
+    count, most = len(used), len(kept)  # behind the last charge, what is left goes on
     places = [(frame.x(i / most), frame.y(left / cap)) for i, left in enumerate(kept)]
     path = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in places[1:])
     path += f"H{frame.x(1):.1f}"
     area = f'<path class="area" d="{path}V{frame.floor:.1f}H{frame.left:.1f}Z"/>'
     below = "no charge yet" if not used else f"after {count:,} charge{'s' if count > 1 else ''}, oldest first"
     told = f"epsilon left: {_four(kept[-1])} of {exact(cap)} {below}"
-    return picture(WIDTH, HEIGHT, [*drawn, area, f'<path class="stroke" d="{path}"/>', frame.captioned(below)], told)
+    return picture(
+        WIDTH, HEIGHT, [*drawn, area, f'<path class="stroke" d="{path}"/>', frame.captioned(below)], told, "lines"
+    )
 
 
 def error_curve(epsilons: Sequence[float], errors: Sequence[float], here: float) -> str:
@@ -94,7 +97,7 @@ def error_curve(epsilons: Sequence[float], errors: Sequence[float], here: float)
     low, high = math.floor(low), max(math.ceil(high), math.floor(low) + 1)
     first, last = math.log10(prices[0]), math.log10(prices[-1])
     decades = [10.0**power for power in range(low, high + 1)]
-    frame = PlotArea(14 + LETTER * max(len(exact(tick)) for tick in decades))
+    frame = PlotArea(MARGIN + LETTER * max(len(exact(tick)) for tick in decades))
 
     def across(price: float) -> float:
         return min(max((math.log10(price) - first) / (last - first), 0.0), 1.0)
@@ -110,7 +113,7 @@ def error_curve(epsilons: Sequence[float], errors: Sequence[float], here: float)
     spot = f'{line(x, frame.floor, x, y, "error")}<circle class="spot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
     told = f"expected error ± {error_bar(nearest[1])} at epsilon {exact(nearest[0])}; it falls as epsilon grows"
     stroke = f'<path class="stroke" d="M{path}"/>'
-    return picture(WIDTH, HEIGHT, [*drawn, stroke, spot, frame.captioned("epsilon: more is dearer")], told)
+    return picture(WIDTH, HEIGHT, [*drawn, stroke, spot, frame.captioned("epsilon: more is dearer")], told, "lines")
 
 
 def _four(value: float) -> str:

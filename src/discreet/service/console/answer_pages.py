@@ -8,6 +8,7 @@ from http import HTTPStatus
 from discreet.core.errors import DiscreetError
 from discreet.releases.card_of import account_card, kind_of
 from discreet.releases.privacy_card import PrivacyCard
+from discreet.releases.signed_card import SignedCard
 from discreet.service.console.shown import ResultShown, question_title, questions_shown
 from discreet.service.console.visit import Reply, Visit
 from discreet.service.server.site_answer import SiteAnswer
@@ -81,10 +82,13 @@ def _own(visit: Visit) -> SiteAnswer:
 
 
 def _carded(visit: Visit, made: PrivacyCard, name: str) -> Reply:
+    """A card as a page of the console, or as a file, which is signed where the site has an identity."""
+    kept = made if visit.identity is None else SignedCard.of(made, visit.identity)
     match visit.sent.text("as"):
         case "json":
-            return Reply.file(f"{name}.json", made.to_json(), "application/json")
+            return Reply.file(f"{name}.json", kept.to_json(), "application/json")
         case "html":
-            return Reply.file(f"{name}.html", made.to_html(), "text/html")
+            return Reply.file(f"{name}.html", kept.to_html(), "text/html")
         case _:
-            return visit.page("card", card=made, lines=made.lines(), limits=made.limits, name=name)
+            signer = "" if visit.identity is None else visit.identity.name
+            return visit.page("card", card=made, lines=made.lines(), limits=made.limits, signer=signer)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.errors import DiscreetError, MissingExtra, ParameterError
 from discreet.core.held import unheld
+from discreet.crypto.identity import Identity
 from discreet.service.console import answer_pages, curator_pages, data_pages, open_pages, schema_pages
 from discreet.service.console.assets import assets
 from discreet.service.console.sent_form import LONGEST, SentForm
@@ -79,10 +80,12 @@ class Console:
         Whether browsers reach it by TLS: then cookies are sent by TLS alone.
     address : str
         Where programs reach the site, as pages tell them.
+    identity : Identity, optional
+        What signs privacy cards.
     """
 
-    def __init__(self, site: Site, secure: bool = False, address: str = "") -> None:
-        self._site, self._secure = site, secure
+    def __init__(self, site: Site, secure: bool = False, address: str = "", identity: Identity | None = None) -> None:
+        self._site, self._secure, self._identity = site, secure, identity
         self._address = address or f"http{'s' * secure}://{site.file.host}:{site.file.port}"
 
     def routes(self) -> list[BaseRoute]:
@@ -121,6 +124,7 @@ class Console:
             visitor=visitor[:100],
             part="hx-request" in request.headers,
             address=self._address,
+            identity=self._identity,
         )
         try:
             visit = self._known(visit, request, path)
