@@ -107,6 +107,18 @@ def parsed(text: str, where: str = "schema") -> SchemaFile:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as why:
         raise SchemaError(where, f"it is not TOML: {why}", "Correct that line.") from why
+    return read_document(document, where)
+
+
+def read_document(document: Any, where: str = "schema") -> SchemaFile:
+    """The schema in a document: what a TOML file comes to, or `document_of` gives.
+
+    Examples
+    --------
+    >>> described = SchemaFile(Schema({"age": Number(0, 120), "admitted": Date("2020-01-01", "2024-12-31")}))
+    >>> read_document(document_of(described)) == described
+    True
+    """
     _known(document, ("neighbors", "unit", "columns", "federation", "task"), where)
     columns = document.get("columns")
     if not isinstance(columns, dict) or not columns:
@@ -123,6 +135,31 @@ def parsed(text: str, where: str = "schema") -> SchemaFile:
             }
         ),
     )
+
+
+def document_of(described: SchemaFile) -> dict[str, Any]:
+    """What a schema says, as plain texts, numbers and lists."""
+    unit = described.unit
+    about = {"kind": unit.kind, **({} if unit.column is None else {"column": unit.column})}
+    about |= {"pooled": True} if unit.pooled else {} if unit.rows == 1 else {"rows": unit.rows}
+    columns = {name: _entry_of(column) for name, column in described.schema.columns.items()}
+    return {"neighbors": described.neighbors.value, "unit": about, "columns": columns}
+
+
+def _entry_of(column: Column) -> dict[str, Any]:
+    match column:
+        case Date() | Datetime():
+            ends = {"lower": column.shown(column.lower), "upper": column.shown(column.upper)}
+            return {"kind": type(column).__name__.lower(), **ends}
+        case Number():
+            step = {} if column.step is None else {"step": column.step}
+            return {"kind": "number", "lower": column.lower, "upper": column.upper, **step}
+        case Boolean():
+            return {"kind": "boolean"}
+        case Category(values):
+            return {"kind": "category", "values": list(values)}
+        case _:
+            return {"kind": "text"}
 
 
 def _known(table: Any, keys: tuple[str, ...], where: str) -> None:

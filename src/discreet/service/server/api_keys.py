@@ -18,9 +18,7 @@ PREFIX = "discreet"
 COST = {"n": 2**14, "r": 8, "p": 1}
 REMEMBERED = 1024  # keys that were recognised, by a digest under a secret of this process
 HOURS = 12 * 3600.0  # that a session lasts
-UNKNOWN = Unrecognised(
-    "this site", "nobody is known by this key", "Send a key that this site gave out: Authorization: Bearer KEY."
-)
+REMEDY = "Send a key that this site gave out: Authorization: Bearer KEY."
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Session:
 
 
 def _unrecognised() -> Unrecognised:
-    return Unrecognised(UNKNOWN.asked, UNKNOWN.obstacle, UNKNOWN.remedy)
+    return Unrecognised("this site", "nobody is known by this key", REMEDY)
 
 
 def _hashed(secret: str, salt: bytes) -> bytes:
@@ -80,7 +78,7 @@ class ApiKeys:
         prefix, _, rest = key.partition("_")
         id, _, secret = rest.partition("_")
         found = self._store.key(id) if prefix == PREFIX and len(key) < 256 else None
-        mark = hmac.digest(self._secret, key.encode(errors="replace")[:512], "sha256")
+        mark = self._mark(key)
         if found is not None and self._remembers(mark, found[0]) and _lasts(found[3]):
             return found[0]
         user, salt, digest, until = found or ("", bytes(16), bytes(64), None)
@@ -89,6 +87,14 @@ class ApiKeys:
             raise _unrecognised()
         self._remember(mark, user)
         return user
+
+    def remembered(self, key: str) -> bool:
+        """Whether a key was recognised before by this process, so that looking at it again takes no time."""
+        with self._lock:
+            return self._mark(key) in self._known
+
+    def _mark(self, key: str) -> bytes:
+        return hmac.digest(self._secret, key.encode(errors="replace")[:512], "sha256")
 
     def revoke(self, user: str) -> int:
         """End all keys and sessions of a user; how many keys there were."""

@@ -1,0 +1,214 @@
+"""A site over HTTP: keys in, refusals out, answers at public moments. Nothing about a caller is logged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from discreet.core.errors import DiscreetError
+from discreet.core.held import unheld
+from discreet.service.server.api_description import description
+from discreet.service.server.api_fields import MOST_BODY, taken
+from discreet.service.server.api_ways import WAYS, ApiReply, ApiWay
+from discreet.service.server.site import Site
+from discreet.service.server.site_counts import SiteCounts
+from discreet.service.server.site_file import UserEntry
+from discreet.service.server.site_refusals import TooLarge, TooMany, Unrecognised, plain_refusal, status_of
+
+THREADS = 128  # requests that are worked on at a time
+STRANGERS = 32  # keys that are looked at through scrypt, or wait for it
+HEADERS = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+BEARER = "bearer "
+
+
+@unheld("own turns")
+class SiteApplication:
+    """What answers requests: it reads them, has the site do what they ask, and waits until an answer is due.
+
+    Parameters
+    ----------
+    site : Site
+        Open; whoever opened it closes it.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.counts = site, SiteCounts()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
+        self._scrypt = ThreadPoolExecutor(2, thread_name_prefix="key")
+        self._strangers = threading.BoundedSemaphore(STRANGERS)
+
+    def routes(self) -> list[BaseRoute]:
+        """The ways of the API, their description, and figures for those who watch the site."""
+        found: list[BaseRoute] = [Route(way.path, self._endpoint(way), methods=[way.method]) for way in WAYS]
+        found.append(Route("/api/openapi.json", self._described, methods=["GET"]))
+        found.append(Route("/api/health", self._health, methods=["GET"]))
+        found.append(Route("/api/metrics", self._metrics, methods=["GET"]))
+        return found
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._scrypt.shutdown(wait=False, cancel_futures=True)
+
+    def _endpoint(self, way: ApiWay) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            return await self._counted(way.path, self._done(way, request))
+
+        return answer
+
+    async def _counted(self, path: str, work: Any) -> Response:
+        """Count an answer by its way and status: never by who asked, or what."""
+        began = time.monotonic()
+        response: Response = await refused_plainly(work)
+        self.counts.note(path, response.status_code, time.monotonic() - began)
+        return response
+
+    async def _done(self, way: ApiWay, request: Request) -> Response:
+        caller = await self.caller(request)
+        said = taken(await body_of(request), way.fields) if way.method == "POST" else {}
+        named = {name: str(value) for name, value in request.path_params.items()}
+        reply = await self.in_thread(partial(self._acted, way, caller, named, said))
+        left = reply.due - time.monotonic()
+        if left > 0:
+            await asyncio.sleep(left)
+        return sent(reply.content, reply.status)
+
+    def _acted(self, way: ApiWay, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> ApiReply:
+        return way.act(self.site, caller, named, said)
+
+    async def in_thread(self, work: Callable[[], Any]) -> Any:
+        """What a function gives that may wait for a ledger or a worker."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    async def caller(self, request: Request) -> UserEntry:
+        """Who asks, by the key in the header; each request is counted."""
+        said = request.headers.get("authorization", "")
+        key = said[len(BEARER) :] if said[: len(BEARER)].lower() == BEARER else ""
+        known = self.site.keys.remembered(key)
+        found = self.site.caller(key) if known else await self._recognised(key)
+        self.site.desk.count(found)
+        return found
+
+    async def _recognised(self, key: str) -> UserEntry:
+        """Look at a key through scrypt, beside requests of callers that are known."""
+        if not key:
+            raise Unrecognised("this site", "no key was sent", "Send a header: Authorization: Bearer KEY.")
+        if not self._strangers.acquire(blocking=False):
+            raise TooMany("a request", "too many keys are being looked at", "Wait a little.")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._scrypt, self.site.caller, key)
+        finally:
+            self._strangers.release()
+
+    async def _described(self, request: Request) -> Response:
+        return sent(description())
+
+    async def _health(self, request: Request) -> Response:
+        return sent({"site": "open"})
+
+    async def _metrics(self, request: Request) -> Response:
+        return await self._counted("/api/metrics", self._measured(request))
+
+    async def _measured(self, request: Request) -> Response:
+        caller = await self.caller(request)
+        if caller.role == "analyst":
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        text = await self.in_thread(lambda: self.counts.text(self.site, caller))
+        return Response(text, media_type="text/plain; version=0.0.4", headers=HEADERS)
+
+
+async def body_of(request: Request, most: int = MOST_BODY) -> bytes:
+    """The body of a request, if it is not too large."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise TooLarge("a request", f"its body has more than {most:,} bytes", "Ask less at once.")
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def refused_plainly(work: Any) -> Response:
+    """The response of some work; of a refusal, its parts; of a mistake in this program, that there was one."""
+    try:
+        response: Response = await work
+    except HTTPException as why:
+        return _http_refusal(why)
+    except DiscreetError as why:
+        return sent(plain_refusal(why), status_of(why))
+    except Exception as why:  # its text could hold what was sent, or a path
+        print(f"a request was not answered: {type(why).__name__}", file=sys.stderr, flush=True)
+        return _mistake()
+    return response
+
+
+def sent(content: Any, status: HTTPStatus = HTTPStatus.OK) -> Response:
+    """JSON, with headers that let no page do anything with it."""
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    more = {"retry-after": "1"} if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE) else {}
+    more |= {"www-authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+    return Response(text, status, {**HEADERS, **more}, "application/json")
+
+
+def _http_refusal(why: HTTPException) -> Response:
+    status = HTTPStatus(why.status_code)
+    refusal = DiscreetError("a request", status.phrase.lower(), "See /api/openapi.json for what can be asked.")
+    response = sent({**plain_refusal(refusal), "error": "NotHere" if status == 404 else "Refused"}, status)
+    for name, value in (why.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+def _mistake() -> Response:
+    refusal = DiscreetError(
+        "a request", "this program made a mistake", "Tell the curator.", "What was charged stays so."
+    )
+    return sent({**plain_refusal(refusal), "error": "Mistake"}, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+async def _not_routed(request: Request, why: Exception) -> Response:
+    return _http_refusal(why) if isinstance(why, HTTPException) else _mistake()
+
+
+def site_application(site: Site, pages: Sequence[BaseRoute] = ()) -> Starlette:
+    """The application that serves a site: its API and, behind it, pages for people.
+
+    Parameters
+    ----------
+    site : Site
+        Open.
+    pages : sequence of routes
+        For browsers.
+    """
+    own = SiteApplication(site)
+
+    @contextlib.asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        yield
+        own.close()
+
+    handlers: Any = {HTTPException: _not_routed, Exception: _not_routed}
+    app = Starlette(routes=[*own.routes(), *pages], lifespan=life, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    app.state.api = own
+    return app
