@@ -17,6 +17,7 @@ from discreet.service.server.site_refusals import no_such
 
 def answers(visit: Visit) -> Reply:
     """Everything that this caller asked, the newest first."""
+    visit.check_role("analyst", "curator")
     own = [one for one in visit.site.asked(visit.user) if one.user == visit.user.name]
     return visit.page("answers", asked=questions_shown(own))
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -15,7 +19,7 @@ from discreet.crypto.identity import Identity
 from discreet.service.console import answer_pages, curator_pages, data_pages, open_pages, schema_pages
 from discreet.service.console.assets import assets
 from discreet.service.console.sent_form import LONGEST, SentForm
-from discreet.service.console.visit import Reply, Visit, drawn_visitor, is_form_of
+from discreet.service.console.visit import SESSION, VISITOR, Reply, Visit, drawn_visitor, is_form_of
 from discreet.service.server.api_keys import check_csrf
 from discreet.service.server.site import Site
 from discreet.service.server.site_refusals import ReadOnlySite, TooLarge, Unrecognised, no_such, status_of
@@ -26,8 +30,8 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
 PageMaker = Callable[[Visit], Reply]
-SESSION, VISITOR = "discreet_session", "discreet_visitor"
 PATIENCE = 20.0  # seconds for a form to arrive
+THREADS = 32  # pages that are made at a time
 OPEN = ("/", "/tour", "/sign-in")
 
 
@@ -70,7 +74,7 @@ PATHS = (
 
 @unheld("own turns")
 class Console:
-    """The pages of a site, for a server to take in: `Mount("/", routes=Console(site).routes())`.
+    """The pages of a site, for a server to take in: `site_application(site, Console(site).routes())`.
 
     Parameters
     ----------
@@ -86,6 +90,7 @@ class Console:
 
     def __init__(self, site: Site, secure: bool = False, address: str = "", identity: Identity | None = None) -> None:
         self._site, self._secure, self._identity = site, secure, identity
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="page")
         self._address = address or f"http{'s' * secure}://{site.file.host}:{site.file.port}"
 
     def routes(self) -> list[BaseRoute]:
@@ -105,15 +110,17 @@ class Console:
 
     def _endpoint(self, path: Path) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            from starlette.concurrency import run_in_threadpool
-
             body = await _body(request) if request.method == "POST" else b""
-            found: Response = await run_in_threadpool(self._replied, path, request, body)
-            return found
+            made = partial(self._replied, path, request, body)
+            reply: Reply = await asyncio.get_running_loop().run_in_executor(self._threads, made)
+            left = reply.due - time.monotonic()
+            if left > 0:  # an answer leaves at its public moment, whether or not it is followed
+                await asyncio.sleep(left)
+            return self._response(reply)
 
         return endpoint
 
-    def _replied(self, path: Path, request: Request, body: bytes | None) -> Response:
+    def _replied(self, path: Path, request: Request, body: bytes | None) -> Reply:
         """The reply to a request, or the page of its refusal: there is no third way."""
         visitor = request.cookies.get(VISITOR, "") or drawn_visitor()
         visit = Visit(
@@ -141,7 +148,11 @@ class Console:
             reply = refused(visit, why)
         except (sqlite3.Error, OSError) as why:
             reply = refused(visit, _failed(why))
-        return self._response(reply, visit if VISITOR not in request.cookies else None)
+        except Exception as why:  # its text could hold what was sent, or a path
+            print(f"a page was not made: {type(why).__name__}", file=sys.stderr, flush=True)
+            reply = refused(visit, _mistaken())
+        fresh = VISITOR not in request.cookies and visit.session is None
+        return replace(reply, cookies={VISITOR: visitor, **reply.cookies}) if fresh else reply
 
     def _known(self, visit: Visit, request: Request, path: Path) -> Visit:
         """The visit with who sends it; refused where that must be known, and is not."""
@@ -156,14 +167,11 @@ class Console:
         self._site.desk.count(caller)
         return replace(visit, session=session, caller=caller)
 
-    def _response(self, reply: Reply, fresh: Visit | None) -> Response:
+    def _response(self, reply: Reply) -> Response:
         from starlette.responses import Response
 
         response = Response(reply.body, reply.status, dict(reply.headers), reply.kind)
-        cookies = dict(reply.cookies)
-        if fresh is not None and fresh.session is None:
-            cookies.setdefault(VISITOR, fresh.visitor)
-        for name, value in cookies.items():
+        for name, value in reply.cookies.items():
             if value is None:
                 response.delete_cookie(name, "/", secure=self._secure, httponly=True, samesite="strict")
             else:
@@ -188,7 +196,16 @@ def _failed(why: Exception) -> ReadOnlySite:
     return ReadOnlySite("a page", obstacle, "Tell the owner of the site; what was paid for is in the ledger.")
 
 
+def _mistaken() -> ReadOnlySite:
+    obstacle, kept = "this program made a mistake", "What was charged stays so."
+    return ReadOnlySite("a page", obstacle, "Tell the curator.", kept)
+
+
 def _nowhere(visit: Visit) -> Reply:
+    """What is of no page: programs are answered by the API itself."""
+    if visit.path.startswith("/api/"):
+        text = '{"error": "NotHere", "obstacle": "not found", "remedy": "See /api/openapi.json for what can be asked."}'
+        return Reply(text, HTTPStatus.NOT_FOUND.value, "application/json")
     raise no_such("page", visit.path)
 
 

@@ -139,10 +139,10 @@ def asked(visit: Visit) -> Reply:
     epsilon, delta = visit.form.number("epsilon"), visit.form.number("delta")
     if epsilon is None or not visit.form.text("key"):
         raise ParameterError("ask", "there is no price or no key", "Send it from the builder.")
-    found = visit.site.ask(
+    found = visit.site.ask_early(
         visit.user, visit.named["name"], question, epsilon=epsilon, delta=delta or 0.0, key=visit.form.text("key")
     )
-    return visit.seen(f"/answers/{found.id}")
+    return visit.seen(f"/answers/{found.id}", found.due)
 
 
 def _preview(visit: Visit, view: DataSetView, choice: QuestionChoice) -> dict[str, Any]:

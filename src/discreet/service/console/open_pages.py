@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from http import HTTPStatus
 
 from discreet.core.errors import DiscreetError
 from discreet.service.console.tour import LAST, chapter
-from discreet.service.console.visit import Reply, Visit
+from discreet.service.console.visit import SESSION, VISITOR, Reply, Visit
+from discreet.service.server.site_refusals import TooMany
+
+STRANGERS = threading.BoundedSemaphore(4)  # keys that are looked at through scrypt
 
 
 def home(visit: Visit) -> Reply:
@@ -21,21 +26,20 @@ def sign_in(visit: Visit, status: HTTPStatus = HTTPStatus.OK, refusal: DiscreetE
 
 def signed_in(visit: Visit) -> Reply:
     """A session for the holder of a key; refused alike, whatever is wrong with it."""
-    from discreet.service.console.console import SESSION, VISITOR
-
-    session = visit.site.login(visit.form.text("key"))
-    reply = visit.seen("/data")
-    return Reply(reply.body, reply.status, reply.kind, reply.headers, {SESSION: session.token, VISITOR: None})
+    if not STRANGERS.acquire(blocking=False):
+        raise TooMany("sign in", "too many keys are being looked at", "Wait a little.")
+    try:
+        session = visit.site.login(visit.form.text("key"))
+    finally:
+        STRANGERS.release()
+    return replace(visit.seen("/data"), cookies={SESSION: session.token, VISITOR: None})
 
 
 def signed_out(visit: Visit) -> Reply:
     """The end of a session."""
-    from discreet.service.console.console import SESSION
-
     assert visit.session is not None
     visit.site.logout(visit.session.token)
-    reply = visit.seen("/sign-in")
-    return Reply(reply.body, reply.status, reply.kind, reply.headers, {SESSION: None})
+    return replace(visit.seen("/sign-in"), cookies={SESSION: None})
 
 
 def tour(visit: Visit) -> Reply:

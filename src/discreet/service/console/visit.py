@@ -19,6 +19,7 @@ from discreet.service.server.site import Site
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_refusals import no_such
 
+SESSION, VISITOR = "discreet_session", "discreet_visitor"
 MENU = (
     ("/data", "Data sets", ("analyst", "curator", "auditor")),
     ("/answers", "Answers", ("analyst", "curator")),
@@ -46,6 +47,8 @@ class Reply:
         What browsers are told beside.
     cookies : mapping of str to str or None
         Cookies that are set; None for one that is taken away.
+    due : float
+        When it may leave, by the clock that only goes forward.
     """
 
     body: str | bytes = ""
@@ -53,6 +56,7 @@ class Reply:
     kind: str = "text/html; charset=utf-8"
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType(dict(UNKEPT)))
     cookies: Mapping[str, str | None] = field(default_factory=dict)
+    due: float = 0.0
 
     @classmethod
     def file(cls, name: str, content: str, kind: str) -> Reply:
@@ -158,9 +162,9 @@ class Visit:
         """A page from a template."""
         return Reply(rendered(template, {**self.about(), **about}), status)
 
-    def seen(self, path: str) -> Reply:
+    def seen(self, path: str, due: float = 0.0) -> Reply:
         """Go on to another page of the console, after a form was sent."""
-        return Reply(status=303, headers={**UNKEPT, "location": f"{self.base}{path}"})
+        return Reply(status=303, headers={**UNKEPT, "location": f"{self.base}{path}"}, due=due)
 
 
 def drawn_visitor() -> str:
