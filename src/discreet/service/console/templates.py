@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from discreet.core.errors import MissingExtra
+from discreet.display.notebook import unbroken
 from discreet.display.plain import plain, plain_lines
 from discreet.service.console.assets import assets
 from discreet.service.console.policy import HTMX
@@ -28,6 +29,7 @@ def environment() -> Any:
         auto_reload=False,
     )
     found.filters["lines"] = _lines
+    found.filters["whole"] = lambda text: markup(unbroken(str(text)))
     files = assets()
     found.globals |= {
         "htmx_config": HTMX,
