@@ -25,6 +25,7 @@ from .schema.schema import Category as Category
 from .schema.schema import Number as Number
 from .schema.schema import Schema as Schema
 from .schema.schema import Text as Text
+from .service.client.connect import connect as connect
 from .statistics.curves.density import density as density
 from .statistics.curves.distribution import distribution as distribution
 from .statistics.curves.kernel_density import kernel_density as kernel_density

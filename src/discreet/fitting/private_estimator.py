@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.raw_values import unlisted
 from discreet.trust.stored import Artefact
+from discreet.trust.telling import telling
 
 WHOLE = {"max_iter", "n_iter", "steps", "n_clusters", "n_components", "n_estimators"}
 LARGEST = 2**20  # of these: longer loops have no end
@@ -141,8 +143,26 @@ class PrivateEstimator(BaseEstimator, ABC):
             Public. Makes a retry safe; see `PrivateData.permit`. It gives the same model again, from the ledger; one of
             more than a megabyte is kept beside it.
         """
+        if getattr(X, "elsewhere", False):
+            with telling(X, {"learner": type(self).__name__, "parameters": self.said()}, self._price):
+                return self._fitted_to(X, y, key)
+        return self._fitted_to(X, y, key)
+
+    @property
+    def _price(self) -> Budget:
+        return Budget(self.epsilon, self.delta)
+
+    def said(self) -> dict[str, Any]:
+        """The parameters that are not as they are by default, beside the price."""
+        defaults = inspect.signature(type(self)).parameters
+        given = self.get_params(deep=False).items()
+        return {
+            name: one for name, one in given if name not in ("epsilon", "delta") and one is not defaults[name].default
+        }
+
+    def _fitted_to(self, X: Any, y: Any, key: str | None) -> Self:
         self.check_all()
-        task = X if isinstance(X, Task) else self._task(X, y, Budget(self.epsilon, self.delta))
+        task = X if isinstance(X, Task) else self._task(X, y, self._price)
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
         if is_regressor(self):

@@ -166,11 +166,20 @@ def _meant(value: Any) -> Any:
     match value:
         case {"tuple": list() as parts} if len(value) == 1:
             return tuple(map(_meant, parts))
+        case {"learner": str() as name, "parameters": dict() as given} if len(value) == 2:
+            return _step(name, {key: _meant(one) for key, one in given.items()})
         case dict():
             return {key: _meant(one) for key, one in value.items()}
         case list():
             return [_meant(one) for one in value]
     return value
+
+
+def _step(name: str, parameters: dict[str, Any]) -> PrivateEstimator:
+    """A learner inside another, such as a step of a pipeline."""
+    if name not in learners():
+        raise ParameterError(ASKED, f"there is no learner {name!r:.60}", f"There are {', '.join(sorted(learners()))}.")
+    return learners()[name](**parameters)
 
 
 def _check_beside(plain: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from discreet.display.digits import error_bar, exact
 from discreet.query.chart import line, picture, round_ticks, words
 
-WIDTH, HEIGHT, FOOT, TOP, RIGHT = 480.0, 200.0, 48.0, 12.0, 20.0
+WIDTH, HEIGHT, FOOT, TOP, RIGHT = 480.0, 210.0, 58.0, 12.0, 20.0
 MARGIN, LETTER = 16.0, 8.5  # beside the numbers of an axis, and the width of a digit on the narrowest page
 MOST_POINTS = 400  # of a burn-down that is drawn: of a longer one, every few
 

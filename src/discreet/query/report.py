@@ -15,15 +15,16 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.progress_bar import Progress
 from discreet.core.receipt import Receipt
 from discreet.display.document import styled
-from discreet.query.column_ask import Setting, column_ask
+from discreet.query.column_ask import ColumnAsk, Setting, column_ask
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.page import fragment, page
-from discreet.query.plan import QUANTILES, planned
+from discreet.query.plan import QUANTILES, Plan, planned
 from discreet.query.text import text
 from discreet.questions.question import Question
 from discreet.releases.spread import CONFIDENCE
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
+from discreet.trust.telling import telling
 
 CELLS = 32
 FORMAT = 1
@@ -147,6 +148,22 @@ def profile(
     plan = planned(data.schema, budget, data.neighbors, data.unit, len(quantiles) if data.curated else 0)
     setting = Setting(data, plan, bins, tuple(sorted(quantiles)), data.public_size)
     columns = [column_ask(setting, name) for name in data.schema.columns]
+    if data.elsewhere:
+        with telling(data, {"words": f"report bins={bins} quantiles={[*map(float, quantiles)]}"}, budget):
+            return _released(data, budget, columns, plan, title, key, progress)
+    return _released(data, budget, columns, plan, title, key, progress)
+
+
+def _released(
+    data: PrivateData,
+    budget: Budget,
+    columns: Sequence[ColumnAsk],
+    plan: Plan,
+    title: str,
+    key: str | None,
+    progress: Progress | None,
+) -> Report:
+    """Pay for all of it, and release it."""
     with data.permit(plan.event, f"report on {title}", key=key) as permit:
         ask = _Told(permit, sum(column.number for column in columns), progress)
         releases = [column.released(ask) for column in columns]

@@ -21,6 +21,7 @@ from discreet.releases.records_of import RecordsOf
 from discreet.releases.release import LEAST, MOST, check_confidence, check_population
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
+from discreet.trust.telling import telling
 from discreet.trust.trust_model import is_trust_model
 
 EMPTY = inspect.Parameter.empty
@@ -251,6 +252,22 @@ class Declaration:
         if bounds is self.bounds and (isinstance(values["data"], PrivateData) or is_trust_model(values["data"])):
             bounds = values["bounds"]
         records = RecordsOf(values["data"], self, bounds, values["where"], by, edges, budget, values["key"])
+        if getattr(values["data"], "elsewhere", False):
+            with telling(values["data"], {"statistic": self.name, "options": self._plain(values)}, budget):
+                return self._released(records, values)
+        return self._released(records, values)
+
+    def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What was said of it by name, beside data and price."""
+        apart = ("data", "epsilon", "delta", "key")
+        return {
+            name: value
+            for name, value in values.items()
+            if name not in apart and not (value is None or _same(value, self._defaults[name]))
+        }
+
+    def _released(self, records: RecordsOf, values: Mapping[str, Any]) -> Any:
+        """What is computed, paid for where it is computed from one sum."""
         own = dict(zip(self.own, map(values.__getitem__, self.own), strict=True))
         if self.subject == "column":
             found = self.compute(records.column(values["column"]), **own)
@@ -278,6 +295,11 @@ class Declaration:
             check_population(self.title, values["population"], self.no_population.obstacle, self.no_population.remedy)
         if self.needs_delta is not None and values["delta"] == 0:
             raise ParameterError(self.title, self.needs_delta.obstacle, self.needs_delta.remedy)
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a value is the default, where one can tell."""
+    return type(value) is type(default) and isinstance(value, bool | int | float | str) and value == default
 
 
 def _parameter(name: str, default: Any, *, named: bool = True) -> inspect.Parameter:

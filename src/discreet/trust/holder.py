@@ -87,7 +87,8 @@ class Holder:
         )
         if isinstance(charge, Committed) and (refusal := self._reused(purpose, charge.key)) is not None:
             raise refusal
-        keyed, described = key is not None, None if isinstance(plan, Event) else plan
+        keyed = key is not None or isinstance(charge, Committed)  # without a key, by an account that is elsewhere
+        described = None if isinstance(plan, Event) else plan
         return Permit(promise, self.ledger, charge, event, purpose, keyed=keyed, described=described)
 
     def _own(self, plan: Event | Description) -> Event | Description:

@@ -363,7 +363,7 @@ class Permit(Held):
             self._promise.secret,
             self._charge.key,
             self._charge.head,
-            self._stored is not None,
+            self._stored is not None and getattr(self._charge, "replayed", True),
             self._participants,
             self._where,
         )

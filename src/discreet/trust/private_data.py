@@ -62,6 +62,8 @@ class PrivateData(Holder):
         """Whether noise is made of coins that several parties toss together."""
         self.ranged: bool = getattr(trust, "ranged", False)
         """Whether sums have to be in a range that is known beforehand."""
+        self.elsewhere: bool = getattr(ledger, "elsewhere", False)
+        """Whether questions are charged and answered elsewhere, where they have to be told as they were declared."""
         if self.unit.kind in ("attribute", "position"):
             obstacle = f"its questions are about whole records, and its unit is a single {self.unit.kind}"
             remedy = "Give another unit, or use a SensitiveAttribute of deep, or a MovingTable of trust."

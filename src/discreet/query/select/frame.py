@@ -12,6 +12,7 @@ from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
 from discreet.trust.private_data import PrivateData
+from discreet.trust.telling import telling
 
 ASKED = "aggregate"
 WAYS = 'Write such as "mean of stay", "count" or "quantile of stay q=0.9".'
@@ -67,7 +68,18 @@ class GroupedData:
         budget = Budget(epsilon, delta)
         selection = self.selection(*words, budget=budget, confidence=confidence, **labelled)
         asked = ", ".join([*words, *(f"{text} as {label}" for label, text in labelled.items())])
-        return selection.released(f"{asked}{f' by {chr(32).join(self.by)}' if self.by else ''}", key)
+        purpose = f"{asked}{f' by {chr(32).join(self.by)}' if self.by else ''}"
+        if not self.data.elsewhere:
+            return selection.released(purpose, key)
+        said = {
+            "by": [*self.by],
+            "words": [*words],
+            "labelled": labelled,
+            "edges": self.edges,
+            "confidence": confidence,
+        }
+        with telling(self.data, {"groups": said}, budget):
+            return selection.released(purpose, key)
 
 
 def group_by(data: PrivateData, *by: str, edges: Edges | None = None) -> GroupedData:

@@ -29,6 +29,7 @@ from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
 from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
+from discreet.trust.telling import telling
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Node
@@ -108,7 +109,11 @@ def sql(
     (('day', 'icu'), True)
     """
     statement = read_sql(data, text, epsilon=epsilon, delta=delta, edges=edges, bounds=bounds, confidence=confidence)
-    return statement.asked(key)
+    if not getattr(data, "elsewhere", False):
+        return statement.asked(key)
+    said = {"sql": text, "edges": edges, "bounds": bounds, "confidence": confidence}
+    with telling(data, {name: one for name, one in said.items() if one is not None}, statement.selection.budget):
+        return statement.asked(key)
 
 
 def read_sql(

@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.ledger.book_ledger import fresh_key
 from discreet.query.schema_file import read_schema
 from discreet.query.words import (
     StatisticQuestion,
@@ -26,6 +28,7 @@ from discreet.releases.option_docs import SHARED
 from discreet.service.cli.account import check_account, paid_key
 from discreet.service.cli.private_file import private_file, unquoted
 from discreet.service.cli.saying import put_paid
+from discreet.service.cli.site.site_key import data_elsewhere
 
 ASKED = "discreet ask"
 WAYS = "Write such as: discreet ask people.csv mean age --by sex --where 'age >= 18'."
@@ -67,11 +70,16 @@ def _is_function(option: Option) -> bool:
 def ask(arguments: Namespace) -> int:
     """Ask one statistic, and print it with its interval and its price."""
     question = _question(arguments)
-    described = read_schema(arguments.schema)
-    check_account(arguments)
-    key = paid_key(arguments)
+    if arguments.site is None and arguments.schema is None:
+        raise ParameterError(ASKED, "nothing says what is public about the table", "Give --schema, or --site.")
     with ExitStack() as open_files:
-        data = private_file(arguments, described, Budget(arguments.epsilon, arguments.delta), open_files)
+        if arguments.site is not None:
+            key, data = arguments.key or fresh_key(), data_elsewhere(arguments, open_files)
+        else:
+            described = read_schema(arguments.schema)
+            check_account(arguments)
+            key = paid_key(arguments)
+            data = private_file(arguments, described, Budget(arguments.epsilon, arguments.delta), open_files)
         paid = {"epsilon": arguments.epsilon, "key": key} | ({"delta": arguments.delta} if arguments.delta else {})
         asked = f"{ASKED} {question.function.__name__}"
         found = unquoted(asked, lambda: question.function(data, **question.options, **paid))

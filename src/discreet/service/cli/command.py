@@ -20,6 +20,7 @@ from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
 from discreet.service.cli.parties.aggregate_arguments import add_aggregate
 from discreet.service.cli.parties.rappor_arguments import add_rappor
 from discreet.service.cli.saying import Unwritten
+from discreet.service.cli.site.site_arguments import add_elsewhere, add_fit, add_serve, add_site
 from discreet.service.cli.tables.table_arguments import add_anonymize, add_check, add_form, add_synthesize
 
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, REFUTED, INTERRUPTED = 0, 2, 3, 4, 5, 6, 7, 130
@@ -117,6 +118,9 @@ def parser() -> Parser:
     _add_collect(commands)
     add_aggregate(commands, Parser)
     add_rappor(commands)
+    add_serve(commands)
+    add_site(commands, Parser)
+    add_fit(commands)
     return root
 
 
@@ -163,11 +167,12 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
 def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask = commands.add_parser("ask", help="one statistic of a table, such as: discreet ask people.csv mean age")
     ask.completed = later("ask_command", "add_options")
-    ask.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
+    ask.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder; or a site's data set")
     ask.add_argument("statistic", metavar="STATISTIC", help="count, total, mean, median, quantile, histogram, ...")
     ask.add_argument("columns", nargs="*", metavar="COLUMN", help="what it is asked of; none for a count of records")
     add_form(ask)
-    ask.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
+    add_elsewhere(ask)
+    ask.add_argument("--schema", metavar="SCHEMA", help="what is public about the table; not for a site")
     ask.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it may cost")
     ask.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")
     ask.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")

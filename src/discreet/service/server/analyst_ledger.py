@@ -105,7 +105,7 @@ class AnalystLedger:
         return self._ledger.entries()
 
 
-class Priced(Exception):
+class ChargeReached(Exception):
     """A question got as far as its charge: what it would cost, and what it is for."""
 
     def __init__(self, event: Event, purpose: str) -> None:
@@ -129,4 +129,4 @@ class PricingLedger(AnalystLedger):
         secret: bool = True,
     ) -> Reservation | Committed:
         """Stop here."""
-        raise Priced(event, purpose)
+        raise ChargeReached(event, purpose)

@@ -14,7 +14,7 @@ MOST_LINES = 1024  # open at a time; one that says nothing makes room for anothe
 MOST_HEAD = 2**14  # bytes before the body
 
 
-@unheld("own turns")
+@unheld("releases")
 class BoundedProtocol(HttpToolsProtocol):
     """A line on which requests arrive in time, or it is closed."""
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.held import unheld
 from discreet.core.ledger import Balance, Entry
@@ -105,6 +107,7 @@ class Site:
         self.store = SiteStore(file.beside(STORE))
         self.keys = ApiKeys(self.store)
         self.desk = QuestionDesk(file, self.store)
+        self._reading = threading.Lock()
         self._data = {name: SiteDataSet(entry) for name, entry in file.data.items()}
         for one in self._data.values():
             one.line.warm()
@@ -153,8 +156,17 @@ class Site:
 
     def _user(self, name: str) -> UserEntry:
         if name not in self.file.users:
+            self._read_users()
+        if name not in self.file.users:
             raise Unrecognised("this site", "nobody is known by this key", "Ask a curator for a key.")
         return self.file.users[name]
+
+    def _read_users(self) -> None:
+        """Take in who was added to the file since; all else in it counts from the next start."""
+        with self._reading, suppress(DiscreetError):
+            users = read_site(self.file.path).users
+            fitting = {name: one for name, one in users.items() if self._data.keys() >= {*one.data}}
+            self.file = replace(self.file, users=fitting)
 
     # What there is
 

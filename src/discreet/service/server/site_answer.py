@@ -70,19 +70,24 @@ class SiteAnswer:
         if not self.done or self.receipt is None:
             return about
         found = {**about, "result": self.result, "receipt": json.loads(self.receipt.to_json())}
-        return found if not stored else {**found, "paid": [_paid(*one) for one in self.paid], "kept": self._kept()}
+        return (
+            found
+            if not stored
+            else {**found, "paid": [_paid(*one, self.replayed) for one in self.paid], "kept": self._kept()}
+        )
 
     def _kept(self) -> dict[str, str]:
         return {digest: base64.b64encode(data).decode() for digest, data in self.kept.items()}
 
 
-def _paid(event: Event, done: Committed) -> dict[str, Any]:
+def _paid(event: Event, done: Committed, replayed: bool) -> dict[str, Any]:
     return {
         "event": json.loads(written(event)),
         "key": done.key,
         "number": done.number,
         "head": done.head,
         "at": done.at,
+        "replayed": replayed,
         "result": base64.b64encode(done.result).decode(),
         "stated": None if done.stated is None else dict(done.stated),
     }

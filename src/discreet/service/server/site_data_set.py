@@ -14,7 +14,7 @@ from discreet.core.held import unheld
 from discreet.core.ledger import Balance, Entry
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.asked_question import AskedQuestion
-from discreet.service.server.analyst_ledger import AnalystLedger, Priced, PricingLedger
+from discreet.service.server.analyst_ledger import AnalystLedger, ChargeReached, PricingLedger
 from discreet.service.server.site_file import DataSetEntry
 from discreet.service.server.site_refusals import ReadOnlySite
 from discreet.trust.private_data import PrivateData
@@ -99,13 +99,13 @@ class SiteDataSet:
         """The trust model without its worker: for prices and previews, which read nothing."""
         return WorkerTrust(RestingLine(self.line.place, self.line.facts))
 
-    def priced(self, question: AskedQuestion, budget: Budget, user: str) -> Priced:
+    def priced(self, question: AskedQuestion, budget: Budget, user: str) -> ChargeReached:
         """What a question would be charged, from public facts alone: it is stopped at the charge, or refused before."""
         with self.ledger() as ledger:
             offline = PrivateData(self.offline, PricingLedger(ledger, user))
             try:
                 question.ask(offline, budget, "price")
-            except Priced as price:
+            except ChargeReached as price:
                 return price
         raise SchemaError(f"ask {question.name:.80}", "it is charged nothing, so it asks nothing", "Ask a statistic.")
 

@@ -27,7 +27,7 @@ from discreet.trust.worker.worker_process import ANSWERED, unanswered
 PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from discreet.trust.worker.worker_process import main; main({})"
 STARTING = 120.0  # seconds in which records are opened
 LONGEST = 2000  # letters of what a worker says of its place
-FACTS = {"units": int, "curated": bool, "rereads": bool, "shows_all_rows": bool, "walls": str}
+FACTS = {"units": int, "curated": bool, "secret": bool, "rereads": bool, "shows_all_rows": bool, "walls": str}
 
 
 @unheld("own turns")

@@ -63,6 +63,7 @@ def public_facts(curator: Curator) -> dict[str, Any]:
     return {
         "units": int(curator.units) if counted else None,
         "curated": curator.curated,
+        "secret": curator.secret,
         "rereads": curator.rereads,
         "shows_all_rows": curator.shows_all_rows,
     }
@@ -79,15 +80,13 @@ def _answer(line: FramedLine, curator: Curator, message: bytes) -> None:
     """Send the release; where there is none, that alone: what an error says could depend on a record."""
     number, asked = message[:8], message[8:]
     try:
-        line.send(number + ANSWERED + released(curator, asked))
+        line.send(number + ANSWERED + released(curator, *pickle.loads(asked)))
     except BaseException:
         line.send(number + FAILED)
 
 
-def released(curator: Curator, asked: bytes) -> bytes:
+def released(curator: Curator, lists: dict[str, Category], question: Any, mechanism: Any) -> bytes:
     """The release of a question by a mechanism, in the form in which ledgers keep it."""
-    lists: dict[str, Category]
-    lists, question, mechanism = pickle.loads(asked)
     holder = curator.listing(lists) if lists else curator
     return Stored([("", holder.ask(question, mechanism))]).written()
 

@@ -36,7 +36,6 @@ class WorkerTrust:
 
     local = False
     reports: float = 1
-    secret = True
     asks_again = True
     """Whether a question that was not answered released nothing to anybody, and may be asked again."""
 
@@ -44,6 +43,11 @@ class WorkerTrust:
         self._line, self._lists = line, dict(lists or {})
         self.schema = line.place.schema.listing(self._lists) if self._lists else line.place.schema
         self.neighbors, self.unit = line.place.neighbors, line.place.unit
+
+    @property
+    def secret(self) -> bool:
+        """Whether the noise is secret: a worker that is started here draws from the system's bits."""
+        return bool(self._line.facts.get("secret", True))
 
     @property
     def units(self) -> int | None:
