@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -271,6 +272,28 @@ def test_previews_charge_nothing_and_say_the_same_in_python_and_sql(ann: httpx.C
     assert spent(site) == before
 
 
+def test_a_model_is_worked_on_and_comes_with_an_attack_report(ann: httpx.Client, site: Site, answered: str) -> None:
+    before, learner = spent(site), {"learner": "GaussianNB", "parameters": {"target": "group"}}
+    asked = site.ask(site.file.users["ann"], "odd", learner, epsilon=0.5)
+    path = f"/answers/{asked.id}"
+    for _ in range(400):
+        reply = ann.get(path)
+        assert reply.status_code in (200, 202)
+        if reply.status_code == 200:
+            break
+        assert "<progress" in reply.text
+        time.sleep(0.05)
+    page = read(reply.text)
+    assert f"{path}/attack" in [named.get("href") for tag, named in page.tags if tag == "a"]
+    report = ann.get(f"{path}/attack")
+    assert report.status_code == 200, read(report.text).text
+    assert report.headers["content-disposition"].startswith("attachment")
+    assert "made up" in report.text
+    assert "<script>alert" not in report.text
+    assert ann.get(f"{answered}/attack").status_code == 422  # of a mean there is none
+    assert spent(site) == before
+
+
 def test_previews_need_no_record(ann: httpx.Client, site: Site) -> None:
     site._data["odd"].line.close()
     shown = read(ann.get("/data/odd/ask?statistic=count&step=13").text)
@@ -331,6 +354,7 @@ def test_a_dear_question_waits_until_a_curator_decides(ann: httpx.Client, cat: h
     for _ in range(200):
         if (reply := ann.get(paths[1])).status_code == 200:
             break
+        time.sleep(0.05)
     assert "±" in read(reply.text).text
     assert spent(site) == pytest.approx(before + 3.2, rel=1e-4)
     assert ann.get(dear.replace("20", "24")).status_code == 200
@@ -363,9 +387,7 @@ def test_the_card_of_an_answer_is_signed_and_says_what_its_receipt_says(ann: htt
     assert "unsafe-inline" not in whole.text
 
 
-def test_the_card_of_an_account_is_for_curators_and_auditors(
-    cat: httpx.Client, dan: httpx.Client, ann: httpx.Client
-) -> None:
+def test_the_card_of_an_account_is_not_for_analysts(cat: httpx.Client, dan: httpx.Client, ann: httpx.Client) -> None:
     card = SignedCard.read(cat.get("/data/patients/card?as=json").text, Roster.of([HOSPITAL])).card
     assert (card.kind, card.together) == ("account", True)
     assert isinstance(card, PrivacyCard)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from http import HTTPStatus
 
+from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.query.asked_question import AskedQuestion
+from discreet.query.rehearsed_attack import rehearsed_attack
 from discreet.releases.card_of import account_card, kind_of
 from discreet.releases.privacy_card import PrivacyCard
 from discreet.releases.signed_card import SignedCard
@@ -13,6 +16,8 @@ from discreet.service.console.shown import ResultShown, question_title, question
 from discreet.service.console.visit import Reply, Visit
 from discreet.service.server.site_answer import SiteAnswer
 from discreet.service.server.site_refusals import no_such
+
+USUAL = 1000  # records that are made up where nothing is known of their number
 
 
 def answers(visit: Visit) -> Reply:
@@ -39,13 +44,18 @@ def answer(visit: Visit) -> Reply:
         "answer": found,
         "waits": waits,
         "own": entry.user == visit.user.name,
-        "result": ResultShown.of(found.released, found.text) if found is not None and found.done else None,
+        "result": _shown(found) if found is not None and found.done else None,
         "receipt": {} if found is None or found.receipt is None else found.receipt.lines(),
+        "attacked": found is not None and found.done and hasattr(found.released, "predict_proba"),
         "model": found is not None and found.done and kind_of(found.released) == "model",
         "refusal": refusal,
     }
     status = HTTPStatus.ACCEPTED if waits else HTTPStatus.OK
     return visit.page("answer_part" if visit.part else "answer", 200 if visit.part else status.value, **about)
+
+
+def _shown(found: SiteAnswer) -> ResultShown:
+    return ResultShown.of(found.released, found.text, found.result)
 
 
 def result(visit: Visit) -> Reply:
@@ -61,6 +71,17 @@ def card(visit: Visit) -> Reply:
     view = visit.site.data_set(visit.user, found.data)
     made = PrivacyCard.of(found.receipt, kind_of(found.released), view.schema, view.balances.get("data set"))
     return _carded(visit, made, f"{found.data}-{found.id[:8]}-card")
+
+
+def attack(visit: Visit) -> Reply:
+    """A report on attacks on a model like this one: rehearsed on made-up records, since this process has no others."""
+    entry, found = visit.site.question(visit.user, visit.named["id"]), _own(visit)
+    view = visit.site.data_set(visit.user, found.data)
+    n = view.units or view.assumed or USUAL
+    report = rehearsed_attack(
+        AskedQuestion.read(entry.plain), Budget(entry.epsilon, entry.delta), view.schema, view.neighbors, view.unit, n
+    )
+    return Reply.file(f"{found.data}-{found.id[:8]}-attacks.html", report.to_html(), "text/html")
 
 
 def whole_card(visit: Visit) -> Reply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 import sys
 import time
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 PageMaker = Callable[[Visit], Reply]
 PATIENCE = 20.0  # seconds for a form to arrive
+HOST = re.compile(r"[A-Za-z0-9.\-]{1,200}(?::[0-9]{1,5})?|\[[0-9a-f:]{2,40}\](?::[0-9]{1,5})?")
 THREADS = 32  # pages that are made at a time
 OPEN = ("/", "/tour", "/sign-in")
 
@@ -63,6 +65,7 @@ PATHS = (
     Path("/answers/{id}", answer_pages.answer),
     Path("/answers/{id}/card", answer_pages.card),
     Path("/answers/{id}/result", answer_pages.result),
+    Path("/answers/{id}/attack", answer_pages.attack),
     Path("/approvals", curator_pages.approvals),
     Path("/approvals/{id}", None, curator_pages.decided),
     Path("/people", curator_pages.people),
@@ -80,18 +83,21 @@ class Console:
     ----------
     site : Site
         What is shown.
-    secure : bool
-        Whether browsers reach it by TLS: then cookies are sent by TLS alone.
+    secure : bool, optional
+        Whether browsers reach it by TLS: then cookies are sent by TLS alone. By default, whether the site has a
+        certificate.
     address : str
-        Where programs reach the site, as pages tell them.
+        Where programs reach the site, as pages tell them; by default, where the browser found it.
     identity : Identity, optional
         What signs privacy cards.
     """
 
-    def __init__(self, site: Site, secure: bool = False, address: str = "", identity: Identity | None = None) -> None:
-        self._site, self._secure, self._identity = site, secure, identity
+    def __init__(
+        self, site: Site, secure: bool | None = None, address: str = "", identity: Identity | None = None
+    ) -> None:
+        self._site, self._identity, self._address = site, identity, address
+        self._secure = site.file.certificate is not None if secure is None else secure
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="page")
-        self._address = address or f"http{'s' * secure}://{site.file.host}:{site.file.port}"
 
     def routes(self) -> list[BaseRoute]:
         """What a Starlette application includes."""
@@ -130,7 +136,7 @@ class Console:
             {name: str(value) for name, value in request.path_params.items()},
             visitor=visitor[:100],
             part="hx-request" in request.headers,
-            address=self._address,
+            address=self._address or self._found_at(request),
             identity=self._identity,
         )
         try:
@@ -153,6 +159,12 @@ class Console:
             reply = refused(visit, _mistaken())
         fresh = VISITOR not in request.cookies and visit.session is None
         return replace(reply, cookies={VISITOR: visitor, **reply.cookies}) if fresh else reply
+
+    def _found_at(self, request: Request) -> str:
+        """The address by which the browser found the site, if it is one; it is shown and never followed."""
+        host = request.headers.get("host", "")
+        named = host if HOST.fullmatch(host) else f"{self._site.file.host}:{self._site.file.port}"
+        return f"http{'s' * self._secure}://{named}"
 
     def _known(self, visit: Visit, request: Request, path: Path) -> Visit:
         """The visit with who sends it; refused where that must be known, and is not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from discreet.service.server.site import DataSetView
 from discreet.service.server.site_store import AskedEntry
 
 MOST_ROWS = 200  # of a result that is shown; all are in its file
+MOST_LETTERS = 160  # of an attribute of a model
 STATES = {
     "asked": ("asked", ""),
     "waiting": ("waits for a curator", "warn"),
@@ -176,14 +178,16 @@ class ResultShown:
     left_out: int = 0
 
     @classmethod
-    def of(cls, released: Any, text: str) -> ResultShown:
+    def of(cls, released: Any, text: str, plain: Mapping[str, Any] | None = None) -> ResultShown:
         """The form that fits what was released."""
         if isinstance(released, Report):
             from discreet.query.page import fragment
 
             return cls(drawn=markup(fragment(released).replace("<main>", "<div>").replace("</main>", "</div>")))
         if not isinstance(released, Release):
-            return cls(text=text)
+            fitted = (plain or {}).get("attributes", {})
+            rows = [(name, shortened(json.dumps(value), MOST_LETTERS)) for name, value in fitted.items()]
+            return cls(head=("released", "value"), rows=rows, text=text)
         columns = released.tabulated()
         if not columns.labels:
             _, values = columns.rows()
