@@ -59,9 +59,13 @@ class Seen:
     def watch(self) -> None:
         """Write down requests to elsewhere, and what the page complains of."""
         self.page.add_init_script(WATCH)
-        self.page.on("request", lambda one: one.url.startswith(self.url) or self.wrong.append(f"outside: {one.url}"))
+        self.page.on("request", self._check_own)
         self.page.on("pageerror", lambda one: self.wrong.append(f"error: {one}"))
         self.page.on("requestfinished", self._measure)
+
+    def _check_own(self, request: Any) -> None:
+        if not request.url.startswith(self.url):
+            self.wrong.append(f"outside: {request.url}")
 
     def _measure(self, request: Any) -> None:
         sizes = request.sizes()

@@ -51,7 +51,7 @@ def test_everything_that_is_released_has_a_card() -> None:
     data = private()
     table = discreet.synthesize(data, epsilon=0.5, delta=1e-7)
     model = discreet.learners.GaussianNB(epsilon=0.5, target="sex").fit(data)
-    made = {"release": discreet.mean(data, "age", epsilon=0.25), "table": table, "model": model}
+    made: dict[str, Any] = {"release": discreet.mean(data, "age", epsilon=0.25), "table": table, "model": model}
     for kind, one in made.items():
         card = privacy_card(one, data)
         receipt = model.receipt_ if kind == "model" else one.receipt

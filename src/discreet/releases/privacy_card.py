@@ -250,7 +250,6 @@ class PrivacyCard:
         """The card whose plain form this is; `ValueError` and its like where it is none."""
         if plain["discreet.card"] != FORMAT:
             raise ValueError(f"its form is {plain['discreet.card']}, and {FORMAT} is known")
-        texts = {name: _texts(plain[name]) for name in ("public", "facts", "versions")}
         names = ("about", "kind", "key", "head")
         if not all(isinstance(plain[name], str) for name in names):
             raise ValueError(f"one of {', '.join(names)} is no text")
@@ -268,7 +267,9 @@ class PrivacyCard:
             together=plain["together"],
             balance=balance
             and Balance(Budget(balance["epsilon"], balance["delta"]), _finite(balance["certified"], math.inf)),
-            **texts,
+            public=_texts(plain["public"]),
+            facts=_texts(plain["facts"]),
+            versions=_texts(plain["versions"]),
         )
         if list(card.limits) != plain["not_protected"]:
             raise ValueError("what it says is not protected is not what its unit and relation leave open")

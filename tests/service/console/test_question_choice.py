@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -36,7 +37,7 @@ SCHEMA = Schema(
         "town": Text(),
     }
 )
-ROWS = {"age": [30.0], "sex": ["f"], "ward": [1], "code": ["1"], HOSTILE: [1.0], "town": ["Oslo"]}
+ROWS: dict[str, list[Any]] = {"age": [30.0], "sex": ["f"], "ward": [1], "code": ["1"], HOSTILE: [1.0], "town": ["Oslo"]}
 
 
 def chosen(**said: str | list[str]) -> QuestionChoice:

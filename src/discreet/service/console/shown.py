@@ -186,8 +186,8 @@ class ResultShown:
             return cls(drawn=markup(fragment(released).replace("<main>", "<div>").replace("</main>", "</div>")))
         if not isinstance(released, Release):
             fitted = (plain or {}).get("attributes", {})
-            rows = [(name, shortened(json.dumps(value), MOST_LETTERS)) for name, value in fitted.items()]
-            return cls(head=("released", "value"), rows=rows, text=text)
+            told = [(name, shortened(json.dumps(value), MOST_LETTERS)) for name, value in fitted.items()]
+            return cls(head=("released", "value"), rows=told, text=text)
         columns = released.tabulated()
         if not columns.labels:
             _, values = columns.rows()
