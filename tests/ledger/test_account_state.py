@@ -17,7 +17,7 @@ from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, Rep
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.account_state import raised
-from discreet.ledger.chain import RecomputedChain, canonical, sealed
+from discreet.ledger.chain import Chain, canonical, sealed
 from discreet.ledger.sqlite_ledger import SqliteLedger
 
 TRAINING = Repeated(Sampled(GaussianLoss(2.0), 0.01), 100)
@@ -131,12 +131,12 @@ def test_an_expired_analyst_is_refused_and_the_others_are_not(path: str) -> None
 
 def _replayed(ledger: SqliteLedger, **changes: object) -> None:
     """Follow the chain again with its last entry forged, and sealed anew as a forger would."""
-    chain = RecomputedChain()
+    chain = Chain()
     *links, last = ledger.chain()
     for link in links:
-        chain.follow(link)
+        chain.follow(link, anew=True)
     fields = {key: value for key, value in last.fields.items() if key not in ("number", "kind", "key", "at")} | changes
-    chain.follow(sealed(chain.head, last.number, last.kind, last.key, **fields))
+    chain.follow(sealed(chain.head, last.number, last.kind, last.key, **fields), anew=True)
 
 
 def test_a_forged_raise_is_noticed(path: str) -> None:
@@ -166,15 +166,15 @@ def test_a_charge_after_the_end_is_noticed(path: str) -> None:
         pay(ledger, PureLoss(0.25))
         charge = ledger.chain()[1].fields
         ledger.expire("over")
-        chain = RecomputedChain()
+        chain = Chain()
         for link in ledger.chain():
-            chain.follow(link)
+            chain.follow(link, anew=True)
         again = {name: value for name, value in charge.items() if name not in ("number", "kind", "key", "at")}
         again["charges"] = [
             {"account": None, "spent": [{"loss": str(2 * Amount.rounded_up(0.25, 0).loss), "delta": "0"}]}
         ]
         with pytest.raises(LedgerBroken, match="expired"):
-            chain.follow(sealed(chain.head, chain.number + 1, "reserve", "new", **again))
+            chain.follow(sealed(chain.head, chain.number + 1, "reserve", "new", **again), anew=True)
         living = replace(chain.accounts[None], expired="")
         chain.accounts[None] = living
-        chain.follow(sealed(chain.head, chain.number + 1, "reserve", "new", **again))
+        chain.follow(sealed(chain.head, chain.number + 1, "reserve", "new", **again), anew=True)

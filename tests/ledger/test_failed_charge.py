@@ -128,6 +128,9 @@ def written(ledger: MemoryLedger, number: int, kinds: list[str]) -> None:
         "resume": {"of": "k"},
         "commit": {"reservation": number, "result": "0"},
     }
-    with ledger._book.writing() as page:
+
+    def decided(page: Any) -> None:
         for kind in kinds:
             page.add(kind, "k" if kind == "commit" else page.chain.head, **fields[kind])
+
+    ledger._book.decided(decided)

@@ -360,8 +360,7 @@ def test_the_statement_is_escaped_in_html(path: Path) -> None:
 def test_the_form_of_the_entries_is_permanent(ledger: SqliteLedger) -> None:
     """Readers in other languages depend on these names and on text for whole numbers."""
     ledger.commit(asked(ledger, PureLoss(0.5), key="k"), b"42")
-    with ledger._book.reading() as db:
-        first, second, third = (json.loads(body) for (body,) in db.execute("select body from entry order by number"))
+    first, second, third = (json.loads(link.body) for link in ledger.chain())
     unit = {"kind": "record", "column": None, "rows": 1}
     whole = {"loss": str(LOSS_UNITS), "delta": "0"}
     account = {"account": None, "epsilon": 1.0, "delta": 0.0}

@@ -22,6 +22,7 @@ from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.ledger.anchor import Anchor, AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, canonical, seal
+from discreet.ledger.ledger_file import LedgerFile
 from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.sqlite_ledger import SqliteLedger
 
@@ -339,12 +340,13 @@ def test_a_full_disk_is_an_error_before_anything_is_handed_out(path: Path) -> No
     ledger = SqliteLedger.open(path)
     paid = ledger.reserve(PureLoss(0.125), "big", request="big", key="big")
     assert isinstance(paid, Reservation)
-    before = ledger.head
-    ledger._book.file._connection().execute("pragma max_page_count = 1")
+    before, file = ledger.head, ledger._book.store
+    assert isinstance(file, LedgerFile)
+    file._connection().execute("pragma max_page_count = 1")
     with pytest.raises(LedgerError, match="full"):
         ledger.commit(paid, b"x" * 1_000_000)
     assert (ledger.head, ledger.balance().certified) == (before, 0.5)
-    ledger._book.file._connection().execute("pragma max_page_count = 1")
+    file._connection().execute("pragma max_page_count = 1")
     with pytest.raises(LedgerError, match="full"):
         ledger.reserve(PureLoss(0.125), "p" * 100_000, request="more", key="more")
     assert (ledger.head, ledger.balance().certified) == (before, 0.5)

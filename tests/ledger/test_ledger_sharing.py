@@ -18,6 +18,7 @@ from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.ledger import file_lock
+from discreet.ledger.ledger_file import LedgerFile
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from tests.ledger import ledger_soak
 
@@ -142,7 +143,9 @@ def charge_in_parent_and_children(path: str) -> None:
 def test_a_ledger_carried_over_a_fork_that_python_did_not_see_is_refused(path: str) -> None:
     ledger = created(path, 1.0)
     ledger.balance()
-    ledger._book.file._identity = (os.getpid() + 1, *ledger._book.file._identity[1:])
+    file = ledger._book.store
+    assert isinstance(file, LedgerFile)
+    file._identity = (os.getpid() + 1, *file._identity[1:])
     with pytest.raises(LedgerError, match="forked without Python's knowledge"):
         ledger.reserve(PureLoss(0.5), "q", request="q")
 
@@ -161,9 +164,11 @@ def test_a_writer_killed_while_it_holds_the_lock_does_not_block_the_others(path:
 
 
 def die_while_locked(path: str) -> None:
-    with SqliteLedger.open(path)._book.writing() as page:
-        page.add("reserve", "k", charges=[])
+    def decided(page: Any) -> None:
+        page.add("expire", page.chain.head, account=None, reason="none")
         os.kill(os.getpid(), signal.SIGKILL)
+
+    SqliteLedger.open(path)._book.decided(decided)
 
 
 @forks
@@ -187,8 +192,7 @@ def test_a_writer_stopped_while_it_holds_the_lock_blocks_the_others_for_a_limite
 
 
 def stop_while_locked(path: str) -> None:
-    with SqliteLedger.open(path)._book.writing():
-        os.kill(os.getpid(), signal.SIGSTOP)
+    SqliteLedger.open(path)._book.decided(lambda page: os.kill(os.getpid(), signal.SIGSTOP))
 
 
 def soaked(path: str, rounds: int, seed: int) -> int:

@@ -23,6 +23,7 @@ from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.ledger import book_ledger, chain
 from discreet.ledger.account_state import AccountState
+from discreet.ledger.ledger_file import LedgerFile
 from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
@@ -213,7 +214,9 @@ def test_a_ledger_that_was_read_only_is_charged_once_it_may_be_written(tmp_path:
     path = tmp_path / "survey.ledger"
     created(path).close()
     ledger = SqliteLedger.open(path)
-    ledger._book.file._read_only = True
+    file = ledger._book.store
+    assert isinstance(file, LedgerFile)
+    file._read_only = True
     assert ledger.balance().certified == 0.0
     paid(ledger)
     assert ledger.balance().certified == 0.125

@@ -231,13 +231,13 @@ def test_a_copy_is_the_same_account_and_no_other_process_gets_one(monkeypatch: p
 
 def test_a_charge_between_the_price_of_another_and_its_turn_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     account = MemoryLedger(Budget(1.0))
-    writing = account._book.writing
+    decided = account._book.decided
 
-    def late() -> Any:
-        monkeypatch.setattr(account._book, "writing", writing)
+    def late(decide: Any, **how: Any) -> Any:
+        monkeypatch.setattr(account._book, "decided", decided)
         account.reserve(PureLoss(0.25), "another", request="another")
-        return writing()
+        return decided(decide, **how)
 
-    monkeypatch.setattr(account._book, "writing", late)
+    monkeypatch.setattr(account._book, "decided", late)
     account.reserve(PureLoss(0.5), "one", request="one")
     assert account.balance().certified == 0.75

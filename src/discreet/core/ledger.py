@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from discreet.core.budget import Budget
+from discreet.core.checkpoint import Checkpoint
 from discreet.core.events import Event
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.display.notebook import carded, facts
@@ -42,7 +43,8 @@ class Committed:
 
     `head` is the hash of the ledger's chain up to this commit: kept elsewhere, it proves later that the ledger was not
     rolled back. With `replayed` the bytes come from an earlier commit, and nothing was charged. `stated` is what its
-    receipt said beyond the charge, where the ledger was told.
+    receipt said beyond the charge, where the ledger was told. `checkpoint` vouches for all of it, where whoever keeps
+    the ledger signs.
     """
 
     key: str
@@ -52,6 +54,7 @@ class Committed:
     result: bytes
     replayed: bool = False
     stated: Mapping[str, Any] | None = None
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class Entry:
 
     `epsilon` and `delta` are its price by itself, as its receipt has it; in an account, charges cost less together. A
     release without a promise has a waiver and cost nothing. An entry that is not `committed` is dangling: spent, and
-    never handed out. One that is not `secret` paid for a release from known bits, which is not private.
+    never handed out. One that is not `secret` paid for a release from known bits, which is not private. `table` and
+    `project` are named where the account has such parts.
     """
 
     number: int
@@ -75,6 +79,8 @@ class Entry:
     committed: bool
     head: str
     secret: bool = True
+    table: str | None = None
+    project: str | None = None
 
 
 @dataclass(frozen=True)

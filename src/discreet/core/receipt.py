@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from discreet.core.checkpoint import Checkpoint
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
     ApproximateLoss,
@@ -145,6 +146,8 @@ class Receipt:
         Who was in the sums, where several parties have the records.
     where : str, optional
         The condition that the records had to fulfil.
+    checkpoint : Checkpoint, optional
+        The signature of whoever keeps the ledger.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class Receipt:
     replayed: bool = False
     participants: Participants | None = None
     where: str | None = None
+    checkpoint: Checkpoint | None = None
 
     @property
     def cost(self) -> str:
@@ -194,6 +198,7 @@ class Receipt:
             "noise": noise,
             "ledger": f"key {self.key}, head {self.head[:16] or 'none'}",
             **({} if self.participants is None else {"parties": str(self.participants)}),
+            **({} if self.checkpoint is None else {"signed": f"by {self.checkpoint.signer}"}),
         }
 
     @property
@@ -205,10 +210,17 @@ class Receipt:
         """The same charge, with what the ledger kept with its result."""
         return replace(self, **_parsed(kept))
 
+    def signed(self, checkpoint: Checkpoint) -> Receipt:
+        """The same charge with its checkpoint: its purpose and its price as they were when it was paid."""
+        epsilon = math.inf if checkpoint.epsilon is None else checkpoint.epsilon
+        purpose, delta = checkpoint.purpose, checkpoint.delta
+        return replace(self, purpose=purpose, epsilon=epsilon, delta=delta, checkpoint=checkpoint)
+
     def to_dict(self) -> dict[str, Any]:
         """The receipt as plain numbers, texts and lists."""
         event, neighbors = json.loads(written(self.event)), self.neighbors.value
-        return asdict(self) | {"event": event, "neighbors": neighbors}
+        plain = asdict(self) | {"event": event, "neighbors": neighbors}
+        return {name: value for name, value in plain.items() if name != "checkpoint" or value is not None}
 
     def to_json(self) -> str:
         """The same as JSON; an infinite epsilon is null."""
@@ -227,7 +239,9 @@ class Receipt:
         try:
             plain = json.loads(text)
             epsilon = math.inf if plain["epsilon"] is None else plain["epsilon"]
-            return cls(**plain | {"event": read(json.dumps(plain["event"])), "epsilon": epsilon} | _parsed(plain))
+            signed = plain.get("checkpoint")
+            parts = {"event": read(json.dumps(plain["event"])), "epsilon": epsilon} | _parsed(plain)
+            return cls(**plain | parts | {"checkpoint": signed and Checkpoint(**signed)})
         except (ValueError, KeyError, TypeError, AttributeError) as why:
             raise ParameterError("read a receipt", f"this is not the JSON of one ({why})", "", "") from why
 

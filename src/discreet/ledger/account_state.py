@@ -17,6 +17,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.ledger import Balance
+from discreet.ledger.account import Account, holder
 
 
 def raised(union: FilterUnion, before: Budget, after: Budget) -> FilterUnion:
@@ -149,7 +150,7 @@ class AccountState:
             certified = min(certified, self.asked)
         return Balance(self.budget, certified)
 
-    def closed(self, asked: str, account: str | None) -> NotPermitted | None:
+    def closed(self, asked: str, account: Account) -> NotPermitted | None:
         """The refusal of an account that expired."""
         if not self.expired:
             return None
@@ -157,7 +158,7 @@ class AccountState:
             asked,
             f"the account of {holder(account)} has expired ({self.expired})",
             "Let the owner admit another analyst, or ask about other data.",
-            account=account,
+            account=account and str(account),
         )
 
     def charged(self, after: AccountState) -> dict[str, Any]:
@@ -167,8 +168,21 @@ class AccountState:
         spent = [_text(amount, member) for amount, member in zip(after.spent, union.members, strict=True)]
         return members | {"spent": spent}
 
-    def followed(self, charge: dict[str, Any], price: Price, event: Callable[[], Event]) -> AccountState:
-        """The account after a charge of the chain, which must add up; the event is read if it is the first.
+    def followed(
+        self, charge: dict[str, Any], price: Price, event: Callable[[], Event], anew: bool = False
+    ) -> AccountState:
+        """The account after a charge of the chain, which must add up.
+
+        Parameters
+        ----------
+        charge : dict
+            As the entry holds it.
+        price : Price
+            That of the event by itself.
+        event : callable
+            Reads the event, where it is needed: if it is the first, or is computed anew.
+        anew : bool
+            Compute caps and costs from the event: neither may be on the lenient side.
 
         Raises
         ------
@@ -194,11 +208,13 @@ class AccountState:
         found = AccountState(self.budget, union, spent, asked, charges)
         if len(spent) != len(union.members) or not found.holds:
             raise ValueError("the account is overdrawn")
+        if anew:
+            _check_anew(self, union, spent, event())
         return found
 
 
-def recompute(standing: AccountState, charge: dict[str, Any], event: Event) -> None:
-    """Compute a charge of the chain anew from its event: neither caps nor what is spent may be on the lenient side.
+def _check_anew(standing: AccountState, union: FilterUnion, spent: Spent, event: Event) -> None:
+    """Compute a charge anew from its event.
 
     Raises
     ------
@@ -206,14 +222,13 @@ def recompute(standing: AccountState, charge: dict[str, Any], event: Event) -> N
         A cap is more than its share of delta allows, or less is spent than the event costs, by more than rounding.
     """
     if standing.union is None:
-        union = FilterUnion(tuple(_read(member, standing.budget, event) for member in charge["members"]))
         if not all(member.sound for member in union.members):
             raise ValueError("the cap of a filter is more than its share of delta allows")
         costs = union.opening(event)
     else:
-        union, costs = standing.union, standing.after(event).spent
-    for cost, spent in zip(costs, _spent(union, charge["spent"], standing.spent), strict=True):
-        if spent is not None and (cost is None or not cost.within(_more(spent))):
+        costs = standing.after(event).spent
+    for cost, paid in zip(costs, spent, strict=True):
+        if paid is not None and (cost is None or not (cost.within(paid) or cost.within(_more(paid)))):
             raise ValueError("less is spent than the event costs")
 
 
@@ -236,11 +251,6 @@ def _more(spent: Amount) -> Amount:
 
 def _grown(before: Amount | None, after: Amount | None) -> bool:
     return after is None or (before is not None and before.within(after))
-
-
-def holder(account: str | None) -> str:
-    """Whose account it is, in words."""
-    return account or "the data set"
 
 
 def _written(member: Member) -> dict[str, Any]:
@@ -305,8 +315,12 @@ def _spent(union: FilterUnion, texts: list[dict[str, str] | None], before: Spent
     found: list[Amount | None] = []
     for member, text, last in zip(union.members, texts, before or (NOTHING,) * len(texts), strict=True):
         amount = None if text is None else _amount(text)
-        if amount and text and "slack" not in text:
-            granted = -(-member.cap.slack * amount.loss // max(1, member.cap.loss))
-            amount = replace(amount, slack=max(granted, last.slack if last else 0))
+        if amount and text and "slack" not in text and (slack := _granted(member.cap, amount.loss, last)):
+            amount = replace(amount, slack=slack)
         found.append(amount)
     return tuple(found)
+
+
+def _granted(cap: Amount, loss: int, last: Amount | None) -> int:
+    granted = -(-cap.slack * loss // max(1, cap.loss)) if cap.slack else 0
+    return max(granted, last.slack if last else 0)

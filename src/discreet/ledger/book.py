@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, UncommittedCharge
+from discreet.core.errors import KeyReused, LedgerBroken, UncommittedCharge
 from discreet.core.events import Event, written
 from discreet.core.held import unheld
 from discreet.core.ledger import Committed, Entry
-from discreet.ledger.anchor import Anchor, AnchoredHead
-from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, canonical, day, entry, sealed
-from discreet.ledger.ledger_file import LedgerFile, found, insert, links, transaction
-from discreet.ledger.own_file import read_own, replace_own
+from discreet.ledger.account import Scope
+from discreet.ledger.anchor import AnchoredHead
+from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, canonical, day, entry, sealed
+from discreet.ledger.entry_store import EntryStore, StoredEntries, Turn, rolled_back
+from discreet.ledger.turns import Decision, Turns
+
+Value = TypeVar("Value")
+BEFORE_ANY = AnchoredHead(-1, BEFORE_ALL)
 
 
-def request_digest(event: Event, request: bytes | str, analyst: str | None) -> str:
-    """What identifies a request under a key."""
+def request_digest(event: Event, request: bytes | str, scope: Scope) -> str:
+    """What identifies a request under a key. What came later is left out where it says nothing."""
     raw = request.encode() if isinstance(request, str) else request
-    text = canonical([written(event), hashlib.sha256(raw).hexdigest(), analyst])
+    text = canonical(
+        [written(event), hashlib.sha256(raw).hexdigest(), scope.analyst, *([scope.fields()] if scope.fields() else [])]
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -66,40 +70,69 @@ def committed(link: ChainEntry, result: bytes, replayed: bool) -> Committed:
 
 
 @unheld("one call")
-@dataclass
 class BookPage:
-    """One transaction: what it finds, and the entry that it adds, if any.
+    """One transaction: what it finds, and the entries that it adds. Each is followed into the chain at once.
 
-    The entry is durable at its end in any case; `anchor_durable` is whether its mark beside the file is too. If not,
-    a power cut may leave the mark behind the chain, which is safe.
+    Parameters
+    ----------
+    stored : StoredEntries
+        What the store holds.
+    chain : Chain
+        What it adds up to; as it was before if the transaction does not end (`undo`).
     """
 
-    db: sqlite3.Connection
-    chain: Chain
-    anchor_durable: bool = True
-    added: ChainEntry | None = field(default=None, init=False)
+    def __init__(self, stored: StoredEntries, chain: Chain) -> None:
+        self.stored, self.chain = stored, chain
+        self.added: list[ChainEntry] = []
+        self._before = chain.mark()
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
-        """The reservation or commit of this key; what SQLite finds must be what the chain holds."""
-        link = found(self.db, kind, key)
+        """The reservation or commit of this key; what the store finds must be what the chain holds."""
+        link = self.stored.found(kind, key)
         if (link is not None) != self.chain.holds(kind, key):
-            raise _rolled_back(f"the {kind} of key {key} is in its chain or in its index, and not in both")
+            raise rolled_back(f"the {kind} of key {key} is in its chain or in its index, and not in both")
         return link
 
     def result(self, commit: ChainEntry) -> bytes:
         """The bytes that were committed."""
-        row = self.db.execute("select bytes from result where number = ?", (commit.number,)).fetchone()
-        return checked(commit, row[0] if row else None)
+        return checked(commit, self.stored.result(commit.number))
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         """Append an entry; it counts when the transaction ends."""
-        self.added = sealed(self.chain.head, self.chain.number + 1, kind, key, **fields)
-        insert(self.db, self.added)
-        return self.added
+        link = self.chain.sealed(kind, key, **fields)
+        self.stored.insert(link)
+        self.added.append(link)
+        self.chain.follow(link)
+        return link
 
     def store(self, commit: ChainEntry, result: bytes) -> None:
         """Keep the bytes that an entry commits."""
-        self.db.execute("insert into result(number, bytes) values (?, ?)", (commit.number, result))
+        self.stored.store(commit.number, result)
+
+    def decide(self, decision: Decision[Any], failures: tuple[type[Exception], ...]) -> None:
+        """Let one thread decide: a refusal is its own; what stopped an entry half-way stops everybody."""
+        before = len(self.added)
+        try:
+            decision.value = decision.decide(self)
+        except failures:
+            raise
+        except Exception as refusal:
+            if len(self.added) > before:
+                raise
+            decision.error = refusal
+
+    def undo(self) -> None:
+        """Take the chain back to where it was."""
+        self.chain.back_to(self._before, self.added)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A charge, its commit and the bytes that it paid for."""
+
+    reserved: ChainEntry
+    done: ChainEntry
+    result: bytes
 
 
 @dataclass(frozen=True)
@@ -118,128 +151,185 @@ class Book:
     there and that the anchored head occurs in the chain.
     """
 
-    def __init__(self, file: LedgerFile) -> None:
-        self.file = file
-        self.anchor = Anchor(file.beside(".head"))
+    def __init__(self, store: EntryStore) -> None:
+        self.store = store
         self.chain = Chain()
+        self.turns = Turns()
+        self._durable, self._stale = BEFORE_ANY, False
 
     def create(self, **fields: Any) -> None:
         """Write the first entry of a new book."""
-        for path in (self.file.path, self.anchor.path, self.file.beside("-wal")):
-            if path.exists():
-                raise LedgerError(
-                    f"new ledger {self.file.path}",
-                    f"{path.name} is there already, and an account is never started over",
-                    "Open the ledger that is there, or give another path.",
-                )
         first = sealed(BEFORE_ALL, 0, "open", "", **fields)
-        self.file.create(first)
+        self.store.create(first)
         self.chain.follow(first)
-        self.anchor.create(self._mark)
+        self.store.anchor.create(self.mark)
+
+    def join(self, head: str) -> None:
+        """Make an anchor where a store has none yet that is shared with others, given a head that they know."""
+        with self.store.reading() as stored, self._trusted():
+            self._catch_up(stored, None)
+            expect(stored, head)
+            self._flush()
+            self.store.anchor.create(self.mark)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[StoredEntries]:
         """A consistent view of everything recorded so far."""
-        with self.file.reading() as db:
-            self._catch_up(db, self.anchor.read())
-            yield db
+        with self.store.reading() as stored:
+            with self._trusted():
+                self._catch_up(stored, self.store.anchor.read())
+                self._flush()
+            yield stored
 
     @contextmanager
-    def writing(self) -> Iterator[BookPage]:
-        """Hold the lock to decide on one entry and add it: all of it durable at the end, or none."""
-        with self.file.locked() as db:
-            page = BookPage(db, self.chain)
-            with transaction(db):
-                self._catch_up(db, self.anchor.read())
-                yield page
-            if page.added:
-                self.chain.follow(page.added)
-            self.anchor.advance(self._mark, durable=page.anchor_durable)
+    def _trusted(self) -> Iterator[None]:
+        """Where something fails before all that was followed is known to be on disk, follow it anew next time."""
+        try:
+            yield
+        except BaseException:
+            self._stale = self._durable.number != self.chain.number
+            raise
+
+    def decided(self, decide: Callable[[BookPage], Value], *, lasting: bool = True) -> Value:
+        """What comes of deciding on the newest page, once all that was added for it is on disk.
+
+        Parameters
+        ----------
+        decide : callable
+            Adds its entries, or raises. Other threads' decisions may be made in the same transaction, one by one.
+        lasting : bool
+            Whether the mark beside the ledger is on disk too. If not, a power cut may leave it behind the chain, which
+            is safe.
+        """
+        return self.turns.decided(Decision(decide, lasting), self._lead)
+
+    def _lead(self, take: Callable[[], list[Decision[Any]]]) -> None:
+        with self.store.locked() as turn, self._trusted():
+            decisions = take()
+            added = self._written(turn, decisions)
+            self._flush()
+            if added:
+                self.store.anchor.advance(self.mark, durable=any(each.lasting for each in decisions))
+
+    def _written(self, turn: Turn, decisions: list[Decision[Any]]) -> int:
+        """Make all decisions in one transaction; how many entries it added."""
+        page: BookPage | None = None
+        try:
+            with turn.transaction() as stored:
+                self._catch_up(stored, self.store.anchor.read())
+                page = BookPage(stored, self.chain)
+                for decision in decisions:
+                    page.decide(decision, self.store.failures)
+        except BaseException:
+            if page is not None:
+                page.undo()
+            raise
+        return len(page.added)
+
+    def settled(self, key: str) -> Settled | None:
+        """What a key paid for, read beside whoever writes; None where that is not known here yet."""
+        if not self.chain.holds("commit", key):
+            return None
+        seen = self._durable
+        with self.store.apart() as stored:
+            if not stored.holds(seen.head):
+                raise rolled_back(f"entry {seen.number}, which was seen before, is gone")
+            reserved, done = stored.found("reserve", key), stored.found("commit", key)
+            if reserved is None or done is None or done.number > seen.number:
+                return None  # decided and not yet on disk: its turn will tell
+            return Settled(reserved, done, checked(done, stored.result(done.number)))
 
     def reanchor(self, head: str, reason: str) -> None:
         """Record that the owner trusts the chain, and write the anchor anew; one that contradicts the chain stays."""
-        with self.file.locked() as db:
-            with transaction(db):
-                self._catch_up(db, self.anchor.read() if self.anchor.usable else None)
-                expect(db, head)
-                page = BookPage(db, self.chain)
-                link = page.add("reanchor", self.chain.head, trusted=head, reason=reason)
-            self.chain.follow(link)
-            self.anchor.create(self._mark)
+        with self.store.locked() as turn, self._trusted():
+            with turn.transaction() as stored:
+                self._catch_up(stored, self.store.anchor.read() if self.store.anchor.usable else None)
+                expect(stored, head)
+            page: BookPage | None = None
+            try:
+                with turn.transaction() as stored:
+                    page = BookPage(stored, self.chain)
+                    page.add("reanchor", self.chain.head, trusted=head, reason=reason)
+            except BaseException:
+                if page is not None:
+                    page.undo()
+                raise
+            self._flush()
+            self.store.anchor.create(self.mark)
 
     def entries(self) -> tuple[Entry, ...]:
-        with self.reading() as db:
+        with self.reading() as stored:
             dangling = self.chain.dangling
-            return tuple(entry(link, link.key not in dangling) for link in links(db, 0) if link.kind == "reserve")
+            return tuple(entry(link, link.key not in dangling) for link in stored.links(0) if link.kind == "reserve")
+
+    def links(self) -> tuple[ChainEntry, ...]:
+        """Every entry as it is stored."""
+        with self.reading() as stored:
+            return tuple(stored.links(0))
 
     def keep(self, data: bytes) -> None:
-        """Keep what is too large for a result, which names it by its digest, in a folder beside the file."""
-        with self.file.told():
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            replace_own(self._folder / result_digest(data), data)
+        """Keep what is too large for a result, which names it by its digest."""
+        self.store.keep(result_digest(data), data)
 
     def kept(self, digest: str) -> bytes | None:
         """What was kept under a digest, None where it is gone."""
-        try:
-            return _read_kept(self._folder / digest)
-        except OSError:
-            return None
-
-    @property
-    def _folder(self) -> Path:
-        return self.file.beside(".kept")
+        return checked_kept(digest, self.store.kept(digest))
 
     def verify(self, expected_head: str | None = None) -> Verified:
         """Check everything again from the first entry on, every price and every stored result too."""
-        with self.file.reading() as db:
-            mark = self.anchor.read()
-            problems = [text for (text,) in db.execute("pragma integrity_check")]
-            if problems != ["ok"]:
-                raise LedgerBroken(f"ledger {self.file.path}", f"SQLite finds: {problems[0]}", "Restore a copy.")
-            self._catch_up(db, mark)
-            again = RecomputedChain()
-            for link in links(db, 0):
-                again.follow(link)
-            _check_results(db)
-            for path in self._folder.glob("[0-9a-f]*"):
-                _read_kept(path)
+        self.store.check()
+        with self.store.reading() as stored, self._trusted():
+            again = Chain()
+            for link in stored.links(0):
+                again.follow(link, anew=True)
+            if self.chain.number < 0:
+                self._begin_from(again)
+            self._catch_up(stored, self.store.anchor.read())
+            self._flush()
+            for link, result in stored.results():
+                checked(link, result)
+            for digest in self.store.all_kept():
+                self.kept(digest)
             if expected_head is not None:
-                expect(db, expected_head)
+                expect(stored, expected_head)
             return Verified(again.number + 1, len(again.dangling), again.head)
 
     @property
-    def _mark(self) -> AnchoredHead:
+    def mark(self) -> AnchoredHead:
+        """Where the chain stands."""
         return AnchoredHead(self.chain.number, self.chain.head)
 
-    def _catch_up(self, db: sqlite3.Connection, mark: AnchoredHead | None) -> None:
-        since = links(db, self.chain.number)
-        if self.chain.number >= 0:
+    def _flush(self) -> None:
+        """See to it that all entries that were followed are on disk, and note so."""
+        if self._durable.number != self.chain.number:
+            self.store.flush()
+            self._durable = self.mark
+
+    def _catch_up(self, stored: StoredEntries, mark: AnchoredHead | None) -> None:
+        """Follow what others added; all anew where entries may be gone that were told to nobody."""
+        chain = Chain() if self._stale else self.chain
+        since = stored.links(chain.number)
+        if chain.number >= 0:
             last = next(since, None)
-            if last is None or last.hash != self.chain.head:
-                raise _rolled_back(f"entry {self.chain.number}, which was seen before, is gone")
+            if last is None or last.hash != chain.head:
+                raise rolled_back(f"entry {chain.number}, which was seen before, is gone")
         for link in since:
-            self.chain.follow(link)
-        if self.chain.number < 0:
-            raise _rolled_back("there is no entry")
-        if mark and not _holds(db, mark.head):
-            raise _rolled_back(f"it ends at entry {self.chain.number} and lacks the anchored entry {mark.number}")
+            chain.follow(link)
+        if chain.number < 0:
+            raise rolled_back("there is no entry")
+        if mark and not stored.holds(mark.head):
+            raise rolled_back(f"it ends at entry {chain.number} and lacks the anchored entry {mark.number}")
+        if self._stale:
+            self._begin_from(chain)
+
+    def _begin_from(self, chain: Chain) -> None:
+        self.chain, self._durable, self._stale = chain, BEFORE_ANY, False
 
 
-def expect(db: sqlite3.Connection, head: str) -> None:
+def expect(stored: StoredEntries, head: str) -> None:
     """Insist that a head kept elsewhere occurs in the chain."""
-    if not _holds(db, head):
-        raise _rolled_back(f"the expected head {head[:12]}... does not occur in it")
-
-
-def _holds(db: sqlite3.Connection, head: str) -> bool:
-    return db.execute("select 1 from entry where hash = ?", (head,)).fetchone() is not None
-
-
-def _check_results(db: sqlite3.Connection) -> None:
-    """Every commit has its result, and no result is without one."""
-    commits = "select number, kind, key, body, hash, bytes from entry left join result using (number)"
-    for *columns, result in db.execute(f"{commits} where kind = 'commit' or bytes is not null order by number"):
-        checked(ChainEntry(*columns), result)
+    if not stored.holds(head):
+        raise rolled_back(f"the expected head {head[:12]}... does not occur in it")
 
 
 def checked(commit: ChainEntry, result: bytes | None) -> bytes:
@@ -254,18 +344,9 @@ def checked(commit: ChainEntry, result: bytes | None) -> bytes:
     return result
 
 
-def _read_kept(path: Path) -> bytes:
+def checked_kept(digest: str, data: bytes | None) -> bytes | None:
     """What was kept, if it has the digest still that it is called by."""
-    digest, data = path.name, read_own(path, f"kept result {path}", 0, path.stat().st_size)
-    if result_digest(data) != digest:
+    if data is not None and result_digest(data) != digest:
         obstacle = "it is not what was kept under its digest"
         raise LedgerBroken(f"kept result {digest[:12]}...", obstacle, "Restore the newest intact copy.", digest=digest)
     return data
-
-
-def _rolled_back(obstacle: str) -> LedgerBroken:
-    return LedgerBroken(
-        "ledger",
-        f"{obstacle}: it was damaged, cut, rolled back or exchanged",
-        "Restore the newest copy of the file, its -wal and its .head; an older one would spend the same budget twice.",
-    )

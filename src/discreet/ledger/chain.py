@@ -4,8 +4,9 @@ The body of an entry is canonical JSON (sorted keys, no spaces, ASCII). Its hash
 newline and the body; the first entry follows 64 zeros. Amounts are decimal text in the units of `amount.Amount`.
 
     open      the data set's name, neighbors, unit and the budget of every account
-    admit     the budget of an analyst who came later
-    reserve   a charge: event, purpose, analyst, waiver, the request's digest, its price by itself; for every account
+    admit     the budget of an analyst, a project or a table that came later; of a table, its unit
+    reserve   a charge: event, purpose, analyst, table and project where it has them, waiver, the request's digest, its
+              price by itself; for every account
               what is spent after it and, with the account's first charge, the members of its filter; where noise
               comes from known bits, that it is not secret
     commit    the digest of the result that the reservation paid for, and what its receipt states; older ones lack it
@@ -27,10 +28,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from discreet.accounting.accountant import Price
@@ -40,11 +41,10 @@ from discreet.core.events import Event, read
 from discreet.core.held import unheld
 from discreet.core.ledger import Entry
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.ledger.account_state import AccountState, recompute, recompute_raise
+from discreet.ledger.account import Account, Kind, Scope, holder, kind_of, read_account, written_account
+from discreet.ledger.account_state import AccountState, recompute_raise
 
 BEFORE_ALL = "0" * 64
-Account = str | None
-"""An analyst's name, or None for the data set's own account."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,35 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def today() -> str:
+    """The day in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
 def sealed(before: str, number: int, kind: str, key: str, **fields: Any) -> ChainEntry:
     """The entry with these fields, made today unless they name a day, after the one whose hash is `before`."""
-    today = {"at": datetime.now(UTC).date().isoformat()}
-    body = canonical({"number": number, "kind": kind, "key": key} | today | fields)
+    body = canonical(
+        {"number": number, "kind": kind, "key": key} | ({} if "at" in fields else {"at": today()}) | fields
+    )
     return ChainEntry(number, kind, key, body, seal(before, body))
 
 
 def seal(before: str, body: str) -> str:
     """The hash of a body after another entry's hash."""
     return hashlib.sha256(f"{before}\n{body}".encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class ChainMark:
+    """Where a chain stood before a transaction."""
+
+    number: int
+    head: str
+    day: str
+    accounts: Mapping[Account, AccountState]
+    dangling: Mapping[str, int]
+    waiting: Mapping[str, str]
+    turns: Counter[str]
 
 
 @unheld("part")
@@ -93,16 +112,36 @@ class Chain:
         self.neighbors: Neighbors | None = None
         self.unit: Unit | None = None
         self.accounts: dict[Account, AccountState] = {}
+        self.kinds: set[Kind | None] = set()
+        self.units: dict[str, Unit] = {}
         self.reserved: set[str] = set()
         self.dangling: dict[str, int] = {}
         self.waiting: dict[str, str] = {}
         self.turns: Counter[str] = Counter()
+        self.day = ""
+
+    def mark(self) -> ChainMark:
+        """Where it stands, to go back to."""
+        state = dict(self.accounts), dict(self.dangling), dict(self.waiting), self.turns.copy()
+        return ChainMark(self.number, self.head, self.day, *state)
+
+    def back_to(self, mark: ChainMark, followed: Iterable[ChainEntry]) -> None:
+        """Stand as before these entries, which were followed since the mark or perhaps were."""
+        self.number, self.head, self.day = mark.number, mark.head, mark.day
+        self.accounts, self.dangling = dict(mark.accounts), dict(mark.dangling)
+        self.kinds = set(map(kind_of, self.accounts))
+        self.waiting, self.turns = dict(mark.waiting), mark.turns.copy()
+        self.reserved.difference_update(link.key for link in followed if link.kind == "reserve")
+
+    def sealed(self, kind: str, key: str, **fields: Any) -> ChainEntry:
+        """The next entry: of today, or of the last day that there was, where the clock was moved back."""
+        return sealed(self.head, self.number + 1, kind, key, **{"at": max(today(), self.day)} | fields)
 
     def charges(self, after: Mapping[Account, AccountState]) -> list[dict[str, Any]]:
         """The charges after which accounts stand like this, as an entry holds them."""
         found = []
         for account, then in after.items():
-            found.append({"account": account, **self.accounts[account].charged(then)})
+            found.append({"account": written_account(account), **self.accounts[account].charged(then)})
         return found
 
     def holds(self, kind: str, key: str) -> bool:
@@ -113,8 +152,8 @@ class Chain:
         """Whether the charge of this key has no result yet and is in the hands of whoever took it up in this turn."""
         return key in self.dangling and key not in self.waiting and self.turns[key] == turn
 
-    def follow(self, link: ChainEntry) -> None:
-        """Check the next entry against all before it and add it up."""
+    def follow(self, link: ChainEntry, anew: bool = False) -> None:
+        """Check the next entry against all before it and add it up; `anew`, compute every cap and charge again."""
         if link.number != self.number + 1 or seal(self.head, link.body) != link.hash:
             raise _fault(link, "it does not follow from the entries before it: something was edited or removed")
         try:
@@ -123,12 +162,14 @@ class Chain:
                 raise ValueError("its columns do not match its body")
             if (link.kind == "open") != (link.number == 0):
                 raise ValueError("a ledger is opened by its first entry and no other")
-            self._add(link, fields)
+            latest = max(self.day, day(fields["at"]))
+            self._add(link, fields, anew)
         except (ValueError, KeyError, TypeError, AttributeError, DiscreetError) as why:
             raise _fault(link, f"it does not add up ({why})") from why
         self.number, self.head = link.number, link.hash
+        self.day = latest
 
-    def _add(self, link: ChainEntry, fields: dict[str, Any]) -> None:
+    def _add(self, link: ChainEntry, fields: dict[str, Any], anew: bool) -> None:
         match link.kind:
             case "open":
                 self.name = fields["name"]
@@ -138,13 +179,12 @@ class Chain:
             case "admit":
                 self._accounts(fields["accounts"])
             case "raise":
-                self._raise(fields["account"], _reasoned(fields))
+                self._raise(read_account(fields["account"]), _reasoned(fields), anew)
             case "expire":
-                account = fields["account"]
+                account = read_account(fields["account"])
                 self.accounts[account] = replace(self.accounts[account], expired=_reasoned(fields)["reason"])
             case "reserve":
-                for charge in fields["charges"]:
-                    self._charge(self.accounts[charge["account"]], charge, fields)
+                self._charge(fields, anew)
                 self.reserved.add(link.key)
                 self.dangling[link.key] = link.number
             case "fail":
@@ -164,35 +204,43 @@ class Chain:
             case other:
                 raise ValueError(f"there is no kind {other!r}")
 
-    def _charge(self, before: AccountState, charge: dict[str, Any], fields: dict[str, Any]) -> None:
-        self.accounts[charge["account"]] = before.followed(charge, _price(fields), partial(_event, fields))
+    def _charge(self, fields: dict[str, Any], anew: bool) -> None:
+        if anew:
+            self._check_charged(fields)
+        for charge in fields["charges"]:
+            account = read_account(charge["account"])
+            before = self.accounts[account]
+            self.accounts[account] = before.followed(charge, _price(fields), partial(_event, fields), anew)
 
-    def _raise(self, account: Account, fields: dict[str, Any]) -> None:
+    def _check_charged(self, fields: dict[str, Any]) -> None:
+        """See that a charge is to every account that it concerns, and a waived one to none."""
+        scope = Scope(fields["analyst"], fields.get("table"), fields.get("project"))
+        needed = {None, *scope.accounts(self.kinds)} if fields["price"] else set()
+        charged = [read_account(charge["account"]) for charge in fields["charges"]]
+        if len(charged) != len(needed) or set(charged) != needed:
+            missing = " and ".join(sorted(map(holder, needed.difference(charged)))) or "these accounts alone"
+            raise ValueError(f"it is not charged to {missing}")
+
+    def _raise(self, account: Account, fields: dict[str, Any], anew: bool) -> None:
         self.accounts[account] = self.accounts[account].raised_as(fields)
+        if anew:
+            recompute_raise(self.accounts[account])
 
     def _accounts(self, opened: list[dict[str, Any]]) -> None:
         for fields in opened:
-            if fields["account"] in self.accounts:
-                raise ValueError(f"the account of {fields['account']} is opened twice")
-            self.accounts[fields["account"]] = AccountState(Budget(fields["epsilon"], fields["delta"]))
-
-
-class RecomputedChain(Chain):
-    """A chain that also computes every cap and every charge anew from the events."""
-
-    def _charge(self, before: AccountState, charge: dict[str, Any], fields: dict[str, Any]) -> None:
-        recompute(before, charge, _event(fields))
-        super()._charge(before, charge, fields)
-
-    def _raise(self, account: Account, fields: dict[str, Any]) -> None:
-        super()._raise(account, fields)
-        recompute_raise(self.accounts[account])
+            account = read_account(fields["account"])
+            if account in self.accounts:
+                raise ValueError(f"the account of {holder(account)} is opened twice")
+            self.accounts[account] = AccountState(Budget(fields["epsilon"], fields["delta"]))
+            self.kinds.add(kind_of(account))
+            if "unit" in fields:
+                self.units[fields["account"]["table"]] = Unit(**fields["unit"])
 
 
 def opened(account: Account, budget: Budget) -> dict[str, Any]:
     """An account as an entry opens it."""
     check_budget("account", budget)
-    return {"account": account, "epsilon": budget.epsilon, "delta": budget.delta}
+    return {"account": written_account(account), "epsilon": budget.epsilon, "delta": budget.delta}
 
 
 def entry(link: ChainEntry, committed: bool) -> Entry:
@@ -212,6 +260,8 @@ def entry(link: ChainEntry, committed: bool) -> Entry:
         committed=committed,
         head=link.hash,
         secret=fields.get("secret", True),
+        table=fields.get("table"),
+        project=fields.get("project"),
     )
 
 
@@ -221,7 +271,10 @@ def day(at: str) -> str:
 
 
 def _event(fields: dict[str, Any]) -> Event:
-    return read(canonical(fields["event"]))
+    return _read(canonical(fields["event"]))
+
+
+_read = lru_cache(maxsize=1024)(read)
 
 
 def _price(fields: dict[str, Any]) -> Price:

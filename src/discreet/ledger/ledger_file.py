@@ -1,24 +1,35 @@
 """The file of a ledger: its tables, connections and lock. SQLite with a write-ahead log, synced at every commit.
 
 For local disks: the write-ahead log needs memory shared among the processes, which network file systems lack.
+
+A process that closes any descriptor of the file, even one that only read it, loses all locks that SQLite has on it:
+another process could then remove the log under it. So nothing here opens the file beside SQLite while a connection of
+this process has it open.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import shutil
 import sqlite3
 import tempfile
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 from discreet.core.held import unheld
+from discreet.ledger.anchor import Anchor
 from discreet.ledger.chain import ChainEntry
+from discreet.ledger.entry_store import WHOLE_OR_NOT
 from discreet.ledger.file_lock import locked
+from discreet.ledger.forked_store import ForkedStore
+from discreet.ledger.own_file import read_own, replace_own
 
 APPLICATION = 0x64697363  # "disc"
 VERSION = 1
@@ -29,59 +40,151 @@ TABLES = (
     " hash text not null unique, unique (kind, key))",
     "create table result(number integer primary key references entry(number), bytes blob not null)",
 )
-WHOLE_OR_NOT = "Nothing was handed out; a charge is recorded whole or not at all."
 
-_open_files: weakref.WeakSet[LedgerFile] = weakref.WeakSet()
-_held_for_fork: list[LedgerFile] = []
+_connected: Counter[tuple[int, int]] = Counter()
+_connecting = threading.RLock()
+"""How many connections of this process have each file open; whoever counts, or opens the file, holds the lock."""
 
 
 @unheld("own turns")
-class LedgerFile:
-    """One process's access to a ledger's file. Opens it when needed, never creates it."""
+class LedgerConnection(sqlite3.Connection):
+    """A connection that is counted while it is open."""
+
+    _lock = _connecting
+    file: tuple[int, int] | None = None
+
+    def counted(self, file: tuple[int, int]) -> None:
+        """Count it, as one to this device and file."""
+        with self._lock:
+            self.file = file
+            _connected[file] += 1
+
+    def close(self) -> None:
+        with self._lock:
+            super().close()
+            if self.file is not None:
+                _connected[self.file] -= 1
+                self.file = None
+
+
+@unheld("own turns")
+class LedgerFile(ForkedStore):
+    """One process's access to a ledger's file. Opens it when needed, never creates it.
+
+    Threads take turns with the connection that writes; another one only reads, and waits for nobody.
+    """
+
+    failures = (sqlite3.Error, OSError)
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).resolve()
-        self._mutex = threading.Lock()
+        self.anchor = Anchor(self.beside(".head"))
+        self._mutex, self._reader_mutex = threading.Lock(), threading.Lock()
         self._connections: list[sqlite3.Connection] = []
-        self._identity, self._read_only = (0, 0, 0), False
-        self._finalizer = weakref.finalize(self, _close, self._connections)
-        _open_files.add(self)
+        self._readers: list[sqlite3.Connection] = []
+        self._identity = self._reader_identity = (0, 0, 0)
+        self._read_only = False
+        self._finalizer = weakref.finalize(self, _close, self._connections, self._readers)
+        super().__init__(self._mutex, self._reader_mutex)
+
+    def __str__(self) -> str:
+        return str(self.path)
 
     def beside(self, suffix: str) -> Path:
         return self.path.with_name(self.path.name + suffix)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """A consistent view, beside whoever writes."""
-        with self._mutex, self.told():
+    def reading(self) -> Iterator[FileEntries]:
+        """A consistent view, beside other processes that write."""
+        with self._mutex, self.told(self._connections):
             try:
                 with transaction(self._connection(reading=True), "deferred") as db:
-                    yield db
+                    yield FileEntries(db)
             finally:
                 if self._read_only:  # what was copied may change
                     _close(self._connections)
 
     @contextmanager
-    def locked(self) -> Iterator[sqlite3.Connection]:
+    def apart(self) -> Iterator[FileEntries]:
+        """A consistent view, beside threads of this process that write, too."""
+        with self._reader_mutex, self.told(self._readers):
+            if not self._readers:
+                self._reader_identity = self._present()
+                self._readers.append(self._connected(self.path))
+            self._check_same(self._reader_identity, self._readers)
+            with transaction(self._readers[0], "deferred") as db:
+                yield FileEntries(db)
+
+    @contextmanager
+    def locked(self) -> Iterator[LockedFile]:
         """Hold the lock among all processes, for a `transaction` and what must follow it before another one."""
         self._present()
-        with self._mutex, self.told(), locked(self.beside(".lock")):
-            yield self._connection()
+        with self._mutex, self.told(self._connections), locked(self.beside(".lock")):
+            yield LockedFile(self._connection())
+
+    def flush(self) -> None:
+        """Nothing: a transaction is on disk when it ends."""
+
+    def check(self) -> None:
+        """Refuse a file of which SQLite says that it is damaged."""
+        with self.reading() as entries:
+            problems = [text for (text,) in entries.db.execute("pragma integrity_check")]
+        if problems != ["ok"]:
+            raise LedgerBroken(f"ledger {self.path}", f"SQLite finds: {problems[0]}", "Restore a copy.")
+
+    def keep(self, digest: str, data: bytes) -> None:
+        """Keep what is too large for a result in a folder beside the file."""
+        with self.told([]):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            replace_own(self._folder / digest, data)
+
+    def kept(self, digest: str) -> bytes | None:
+        """What is in that folder under a digest."""
+        path = self._folder / digest
+        try:
+            return read_own(path, f"kept result {path}", 0, path.stat().st_size)
+        except OSError:
+            return None
+
+    def all_kept(self) -> Iterator[str]:
+        return (path.name for path in self._folder.glob("[0-9a-f]*"))
+
+    @property
+    def _folder(self) -> Path:
+        return self.beside(".kept")
+
+    def copy_to(self, path: Path) -> None:
+        """Make a file with all that is in this one at one moment, whoever writes meanwhile."""
+        with self.reading() as entries, self.told([]):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            with contextlib.closing(sqlite3.connect(path, factory=LedgerConnection)) as copy:
+                entries.db.backup(copy)
 
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
-        with self._mutex:
-            _close(self._connections)
+        with self._mutex, self._reader_mutex:
+            self.disconnect()
+
+    def disconnect(self) -> None:
+        """SQLite must not be carried into a child: its idea of which locks it holds would be wrong there."""
+        _close(self._connections, self._readers)
 
     def create(self, first: ChainEntry) -> None:
         """Make a ledger with one entry where there is no file."""
-        with self.told():
+        for path in (self.path, self.anchor.path, self.beside("-wal")):
+            if path.exists():
+                raise LedgerError(
+                    f"new ledger {self.path}",
+                    f"{path.name} is there already, and an account is never started over",
+                    "Open the ledger that is there, or give another path.",
+                )
+        with self.told([]):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             try:
                 with _closing(self._connected(self.path, new=True)) as db, transaction(db):
                     for statement in TABLES:
                         db.execute(statement)
-                    insert(db, first)
+                    FileEntries(db).insert(first)
             except BaseException:
                 self.path.unlink()
                 raise
@@ -90,15 +193,19 @@ class LedgerFile:
         if not self._connections:
             self._identity, self._read_only = self._present(), False
             self._connections.append(self._readable() if reading else self._connected(self.path))
-        if self._identity != self._present():
-            if self._identity[0] == os.getpid():  # a connection of another process must not even be closed
-                _close(self._connections)
-            raise LedgerBroken(
-                f"ledger {self.path}",
-                "the file was replaced, or this process was forked without Python's knowledge, since it was opened",
-                "Open the ledger again; after a restore, compare its head with one kept elsewhere.",
-            )
+        self._check_same(self._identity, self._connections)
         return self._connections[0]
+
+    def _check_same(self, identity: tuple[int, int, int], connections: list[sqlite3.Connection]) -> None:
+        if identity == self._present():
+            return
+        if identity[0] == os.getpid():  # a connection of another process must not even be closed
+            _close(connections)
+        raise LedgerBroken(
+            f"ledger {self.path}",
+            "the file was replaced, or this process was forked without Python's knowledge, since it was opened",
+            "Open the ledger again; after a restore, compare its head with one kept elsewhere.",
+        )
 
     def _present(self) -> tuple[int, int, int]:
         try:
@@ -132,7 +239,15 @@ class LedgerFile:
 
     def _connected(self, path: Path, mode: str = "rw", new: bool = False) -> sqlite3.Connection:
         where = f"{path.as_uri()}?mode={mode}"
-        db = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False, timeout=60)
+        with _connecting:
+            status = path.stat()
+            file = status.st_dev, status.st_ino
+            if not new and not _connected[file]:
+                self._check_header()
+            db = sqlite3.connect(
+                where, 60, isolation_level=None, check_same_thread=False, factory=LedgerConnection, uri=True
+            )
+            db.counted(file)
         try:
             if not new:
                 self._recognise(db)
@@ -146,11 +261,13 @@ class LedgerFile:
             raise
         return db
 
-    def _recognise(self, db: sqlite3.Connection) -> None:
+    def _check_header(self) -> None:
         with open(self.path, "rb") as file:
             header = file.read(20)
         if not set(header[18:20]) <= {1, 2}:  # else SQLite would take the file for one that it may not write
             raise self._broken("its header is damaged")
+
+    def _recognise(self, db: sqlite3.Connection) -> None:
         (application,) = db.execute("pragma application_id").fetchone()
         (version,) = db.execute("pragma user_version").fetchone()
         if application != APPLICATION:
@@ -168,24 +285,24 @@ class LedgerFile:
             )
 
     @contextmanager
-    def told(self) -> Iterator[None]:
-        """Say in the ledger's words what SQLite or the system could not do, and start afresh next time."""
+    def told(self, connections: list[sqlite3.Connection]) -> Iterator[None]:
+        """Say in the ledger's words what SQLite or the system could not do, and connect afresh next time."""
         try:
             yield
         except sqlite3.Error as why:
-            _close(self._connections)
+            _close(connections)
             code = getattr(why, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
                 raise self._broken(str(why)) from why
             raise self._unable(why) from why
         except UnicodeDecodeError as why:
-            _close(self._connections)
+            _close(connections)
             raise self._broken("a text in it is none") from why
         except TimeoutError as why:
             remedy = "Let that process go on, or end it; then retry with the same key."
             raise LedgerError(f"ledger {self.path}", f"it is locked ({why})", remedy, WHOLE_OR_NOT) from why
         except OSError as why:
-            _close(self._connections)
+            _close(connections)
             raise self._unable(why) from why
 
     def _broken(self, why: str) -> LedgerBroken:
@@ -201,24 +318,54 @@ class LedgerFile:
         return LedgerError(f"ledger {self.path}", f"it cannot be written ({why})", remedy, WHOLE_OR_NOT)
 
 
-def links(db: sqlite3.Connection, since: int) -> Iterator[ChainEntry]:
-    """The entries from this number on."""
-    rows = db.execute("select number, kind, key, body, hash from entry where number >= ? order by number", (since,))
-    return (ChainEntry(*row) for row in rows)
+class LockedFile:
+    """The lock of the file, held, and the connection that may write now."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    @contextmanager
+    def transaction(self) -> Iterator[FileEntries]:
+        """All or nothing, and on disk when it ends."""
+        with transaction(self._db) as db:
+            yield FileEntries(db)
 
 
-def found(db: sqlite3.Connection, kind: str, key: str) -> ChainEntry | None:
-    """The entry of this kind and key."""
-    row = db.execute(
-        "select number, kind, key, body, hash from entry where kind = ? and key = ?", (kind, key)
-    ).fetchone()
-    return ChainEntry(*row) if row else None
+COLUMNS = "number, kind, key, body, hash"
 
 
-def insert(db: sqlite3.Connection, link: ChainEntry) -> None:
-    """Append an entry."""
-    values = (link.number, link.kind, link.key, link.body, link.hash)
-    db.execute("insert into entry(number, kind, key, body, hash) values (?, ?, ?, ?, ?)", values)
+class FileEntries:
+    """The entries of a file, in one transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def links(self, since: int) -> Iterator[ChainEntry]:
+        rows = self.db.execute(f"select {COLUMNS} from entry where number >= ? order by number", (since,))
+        return itertools.starmap(ChainEntry, rows)
+
+    def found(self, kind: str, key: str) -> ChainEntry | None:
+        row = self.db.execute(f"select {COLUMNS} from entry where kind = ? and key = ?", (kind, key)).fetchone()
+        return ChainEntry(*row) if row else None
+
+    def holds(self, head: str) -> bool:
+        return self.db.execute("select 1 from entry where hash = ?", (head,)).fetchone() is not None
+
+    def result(self, number: int) -> bytes | None:
+        row = self.db.execute("select bytes from result where number = ?", (number,)).fetchone()
+        return row[0] if row else None
+
+    def results(self) -> Iterator[tuple[ChainEntry, bytes | None]]:
+        both = f"select {COLUMNS}, bytes from entry left join result using (number)"
+        for *columns, result in self.db.execute(f"{both} where kind = 'commit' or bytes is not null order by number"):
+            yield ChainEntry(*columns), result
+
+    def insert(self, link: ChainEntry) -> None:
+        values = (link.number, link.kind, link.key, link.body, link.hash)
+        self.db.execute(f"insert into entry({COLUMNS}) values (?, ?, ?, ?, ?)", values)
+
+    def store(self, number: int, result: bytes) -> None:
+        self.db.execute("insert into result(number, bytes) values (?, ?)", (number, result))
 
 
 def missing(path: Path) -> LedgerMissing:
@@ -252,23 +399,13 @@ def _closing(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
         db.close()
 
 
-def _close(connections: list[sqlite3.Connection]) -> None:
-    while connections:
-        connections.pop().close()
+def _close(*lists: list[sqlite3.Connection]) -> None:
+    for connections in lists:
+        while connections:
+            connections.pop().close()
 
 
-def _before_fork() -> None:
-    """SQLite must not be carried into a child: its idea of which locks it holds would be wrong there."""
-    for file in list(_open_files):
-        file._mutex.acquire()
-        _held_for_fork.append(file)
-        _close(file._connections)
-
-
-def _after_fork() -> None:
-    while _held_for_fork:
-        _held_for_fork.pop()._mutex.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # after the stores' own: a lock that is taken last is let go first
+    os.register_at_fork(
+        before=_connecting.acquire, after_in_parent=_connecting.release, after_in_child=_connecting.release
+    )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Self
 
 from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.ledger import Balance, Entry
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.display.notebook import facts, grid
 from discreet.display.plain import plain
+from discreet.ledger.account import Account, Kind, Part, holder
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.book import Book, Verified
-from discreet.ledger.chain import Account, ChainEntry
-from discreet.ledger.ledger_file import LedgerFile, links
+from discreet.ledger.chain import ChainEntry
+from discreet.ledger.ledger_file import LedgerFile
 from discreet.ledger.memory_book import MemoryBook
 
 COLUMNS = ("entry", "day", "analyst", "purpose", "event", "cost", "state")
@@ -60,40 +61,34 @@ class LedgerView:
         with self._book.reading():
             return self._book.chain.head
 
-    def balance(self, analyst: str | None = None) -> Balance:
-        """How the account of the data set stands, or that of one analyst."""
-        accounts = self.accounts
-        if analyst not in accounts:
-            raise unknown(f"balance of {analyst}", analyst)
-        return accounts[analyst].balance()
+    def balance(self, analyst: str | None = None, *, table: str | None = None, project: str | None = None) -> Balance:
+        """How the account of everybody stands, or that of one analyst, one table or one project."""
+        account, accounts = one_account(f"balance of {analyst}", analyst, table, project), self.accounts
+        if account not in accounts:
+            raise unknown(f"balance of {holder(account)}", account)
+        return accounts[account].balance()
 
     def entries(self) -> tuple[Entry, ...]:
         """Every charge, oldest first."""
         return self._book.entries()
 
 
-class FileView(LedgerView):
-    """The read-only side of a ledger in a file."""
+class StoredView(LedgerView):
+    """The read-only side of a ledger that outlives its process."""
 
     _book: Book
 
-    @property
-    def path(self) -> str:
-        """The ledger's file."""
-        return str(self._book.file.path)
-
     def chain(self) -> tuple[ChainEntry, ...]:
         """Every entry as it is stored, charges and administration, oldest first: what an auditor can check anew."""
-        with self._book.reading() as db:
-            return tuple(links(db, 0))
+        return self._book.links()
 
     def verify(self) -> Verified:
-        """Check the file, the chain, every balance and every stored result; `LedgerBroken` at the first fault."""
+        """Check the store, the chain, every balance and every stored result; `LedgerBroken` at the first fault."""
         return self._book.verify()
 
     def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
-        self._book.file.close()
+        """Let go of the store; the next use opens it again."""
+        self._book.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -102,25 +97,38 @@ class FileView(LedgerView):
         self.close()
 
 
-def unknown(asked: str, analyst: str | None) -> NotPermitted:
-    """The error for a name that the account does not know."""
-    return NotPermitted(
-        asked,
-        f"{analyst} has no account" if analyst else "the account has caps for analysts and nobody is named",
-        "Name an analyst whom the ledger knows, or let the owner admit one.",
-        analyst=analyst,
-    )
+def unknown(asked: str, account: Account, kinds: Iterable[Kind | None] = ("analyst",)) -> NotPermitted:
+    """The error for a name that the ledger does not know, or that was not given."""
+    if account:
+        obstacle = f"{account} has no account"
+    else:
+        obstacle = f"the account has caps for {' and '.join(f'{kind}s' for kind in sorted(filter(None, kinds)))}"
+        obstacle += " and nobody is named" if "analyst" in kinds else " and none is named"
+    remedy = "Name an analyst whom the ledger knows, or let the owner admit one."
+    if not set(kinds) <= {None, "analyst"}:
+        remedy = "Name the analyst, the table and the project that the ledger knows, or let the owner add them."
+    return NotPermitted(asked, obstacle, remedy, analyst=account if isinstance(account, str) else None)
+
+
+def one_account(asked: str, analyst: str | None, table: str | None, project: str | None) -> Account:
+    """The one account that is named; everybody's, if none is."""
+    named: list[Account] = [analyst] if analyst is not None else []
+    named += [Part("table", table)] if table is not None else []
+    named += [Part("project", project)] if project is not None else []
+    if len(named) > 1:
+        raise ParameterError(asked, f"{' and '.join(map(str, named))} are named", "Name one account.")
+    return named[0] if named else None
 
 
 def verify(path: str | os.PathLike[str], expected_head: str | None = None) -> Verified:
     """Check all of the ledger in this file; `LedgerBroken` at the first fault, `LedgerMissing` if there is none."""
-    with FileView(Book(LedgerFile(path))) as ledger:
+    with StoredView(Book(LedgerFile(path))) as ledger:
         return ledger._book.verify(expected_head)
 
 
 def show(path: str | os.PathLike[str]) -> str:
     """The statement of the ledger in this file, as text."""
-    with FileView(Book(LedgerFile(path))) as ledger:
+    with StoredView(Book(LedgerFile(path))) as ledger:
         return text(ledger)
 
 
@@ -140,7 +148,7 @@ def html(ledger: LedgerView) -> str:
 def _summary(ledger: LedgerView) -> list[tuple[str, str]]:
     entries = ledger.entries()
     lines = [("ledger", f"{ledger.name}, {_protects(ledger)}")]
-    lines += [(analyst or "data set", str(ledger.balance(analyst))) for analyst in ledger.accounts]
+    lines += [(str(account or "data set"), str(stands.balance())) for account, stands in ledger.accounts.items()]
     dangling = sum(not entry.committed for entry in entries)
     lines.append(("charges", f"{len(entries)}, of which {dangling} dangling"))
     return [*lines, ("head", ledger.head)]
@@ -165,7 +173,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
     return (
         str(entry.number),
         entry.at,
-        entry.analyst or "",
+        ", ".join(filter(None, (entry.analyst, entry.project, entry.table))),
         entry.purpose,
         entry.event.kind,
         f"waived: {entry.waiver}" if entry.waiver else cost,

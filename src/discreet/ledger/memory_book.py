@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from discreet.core.errors import LedgerError
 from discreet.core.held import Forks, Held, exclusive, unheld
 from discreet.core.ledger import Entry
-from discreet.ledger.chain import Chain, ChainEntry, entry, sealed
+from discreet.ledger.book import Settled
+from discreet.ledger.chain import Chain, ChainEntry, entry
+
+Value = TypeVar("Value")
 
 
 @unheld("part")
@@ -23,7 +26,6 @@ class MemoryPage:
     chain: Chain
     links: dict[tuple[str, str], ChainEntry]
     results: dict[int, bytes]
-    anchor_durable: bool = field(default=True, init=False)
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
         return self.links.get((kind, key))
@@ -32,7 +34,7 @@ class MemoryPage:
         return self.results[commit.number]
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
-        link = sealed(self.chain.head, self.chain.number + 1, kind, key, **fields)
+        link = self.chain.sealed(kind, key, **fields)
         self.chain.follow(link)
         self.links[kind, key] = link
         return link
@@ -64,11 +66,16 @@ class MemoryBook(Held):
             raise self.forked()
         return self._lock
 
-    @contextmanager
-    def writing(self) -> Iterator[MemoryPage]:
-        """Hold the lock to decide on one entry and add it."""
+    def decided(self, decide: Callable[[MemoryPage], Value], *, lasting: bool = True) -> Value:
+        """What comes of deciding on the newest page, one thread after another."""
         with self.reading():
-            yield self._page
+            return decide(self._page)
+
+    def settled(self, key: str) -> Settled | None:
+        """What a key paid for, if anything."""
+        with self.reading():
+            reserved, done = self._page.found("reserve", key), self._page.found("commit", key)
+            return None if reserved is None or done is None else Settled(reserved, done, self._page.result(done))
 
     @exclusive
     def keep(self, data: bytes) -> None:

@@ -19,14 +19,15 @@ from discreet.core.events import (
     PureLoss,
     Repeated,
 )
-from discreet.ledger.account_state import AccountState, holder
+from discreet.ledger.account import Account, holder
+from discreet.ledger.account_state import AccountState
 
 STEPS = 12  # of the search for the most that fits
 LEAST = 2.0**-100
 
 
 def refusal(
-    standing: AccountState, after: AccountState, asked: str, event: Event, cost: Price, account: str | None
+    standing: AccountState, after: AccountState, asked: str, event: Event, cost: Price, account: Account
 ) -> BudgetExceeded | None:
     """Why the event, after which the account would stand like this, cannot be paid, if it cannot."""
     if after.holds:
@@ -51,7 +52,7 @@ def refusal(
         f"it needs epsilon {needed} at delta {cost.delta:.6g}; the account of {holder(account)}"
         f" has {words} of {budget.epsilon:g} left at delta {budget.delta:g}, and {short} is short",
         _remedy(fits, failures),
-        account=account,
+        account=account and str(account),
         needed=cost.epsilon,
         needed_delta=cost.delta,
         left=balance.remaining,

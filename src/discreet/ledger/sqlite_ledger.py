@@ -9,15 +9,15 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
-from discreet.ledger.account_state import AccountState
+from discreet.ledger.account import NOBODY, Scope
 from discreet.ledger.book import Book, expect
-from discreet.ledger.book_ledger import BookLedger, unit_fields
+from discreet.ledger.book_ledger import unit_fields
 from discreet.ledger.chain import opened
 from discreet.ledger.ledger_file import LedgerFile
-from discreet.ledger.ledger_view import FileView, unknown
+from discreet.ledger.stored_ledger import StoredLedger, smaller
 
 
-class SqliteLedger(BookLedger, FileView):
+class SqliteLedger(StoredLedger):
     """A ledger that outlives the process, shared by all that open its file.
 
     `create` opens an account, once; `open` uses it, ever after. Beside the file lie `.head`, the newest head, and
@@ -46,11 +46,16 @@ class SqliteLedger(BookLedger, FileView):
     >>> ledger.close(); folder.cleanup()
     """
 
-    def __init__(self, book: Book, analyst: str | None = None) -> None:
+    def __init__(self, book: Book, scope: Scope = NOBODY) -> None:
         if not isinstance(book, Book):
             remedy = "Call SqliteLedger.open(path), or SqliteLedger.create(path, ...) for a new account."
             raise ParameterError(f"ledger {book!r:.80}", "it is not said whether it is there already", remedy)
-        super().__init__(book, analyst)
+        super().__init__(book, scope)
+
+    @property
+    def path(self) -> str:
+        """The ledger's file."""
+        return str(self._book.store)
 
     @classmethod
     def create(
@@ -79,7 +84,7 @@ class SqliteLedger(BookLedger, FileView):
         check_protected(f"new ledger {path}", neighbors, unit)
         accounts = [opened(None, budget)]
         for analyst, cap in (analysts or {}).items():
-            accounts.append(_smaller(analyst, cap, budget))
+            accounts.append(smaller(analyst, cap, budget))
         book = Book(LedgerFile(path))
         book.create(name=name, neighbors=neighbors.value, unit=unit_fields(unit), accounts=accounts)
         return cls(book)
@@ -99,10 +104,10 @@ class SqliteLedger(BookLedger, FileView):
         analyst : str, optional
             Public. Who asks through this object, unless a charge names somebody else.
         """
-        ledger = cls(Book(LedgerFile(path)), analyst)
-        with ledger._book.reading() as db:
+        ledger = cls(Book(LedgerFile(path)), Scope(analyst))
+        with ledger._book.reading() as stored:
             if expected_head is not None:
-                expect(db, expected_head)
+                expect(stored, expected_head)
         return ledger
 
     @classmethod
@@ -122,78 +127,13 @@ class SqliteLedger(BookLedger, FileView):
         ledger._book.reanchor(head, reason)
         return ledger
 
-    def admit(self, analyst: str, budget: Budget) -> None:
-        """Give one more analyst a cap; as soon as there is one, every charge must name its analyst."""
-        with self._book.writing() as page:
-            new = _smaller(analyst, budget, page.chain.accounts[None].budget)
-            if analyst in page.chain.accounts:
-                raise ParameterError(f"admit {analyst}", "the account is open already", "Raise its cap instead.")
-            page.add("admit", analyst, accounts=[new])
-
-    def raise_cap(self, budget: Budget, reason: str, *, analyst: str | None = None) -> None:
-        """Raise the cap of the data set, or of one analyst, for a reason that goes on record.
-
-        Everything that was ever released, together, then keeps the larger budget and no longer the smaller one.
-
-        Parameters
-        ----------
-        budget : Budget
-            Public. At least as much as before in both parts; for an analyst, not more than the data set has.
-        reason : str
-            Public. Why.
-        analyst : str, optional
-            Public. Whose cap; by default, that of everybody together.
-        """
-        asked = f"raise the cap of {analyst or 'the data set'}"
-        _check_reason(asked, reason)
-        with self._book.writing() as page:
-            if analyst is not None:
-                _smaller(analyst, budget, page.chain.accounts[None].budget)
-            standing = self._known(asked, analyst)
-            try:
-                larger = standing.raised(budget)
-            except ValueError as why:
-                raise ParameterError(asked, str(why), "A cap can be raised, never lowered.") from None
-            page.add("raise", self._book.chain.head, account=analyst, reason=reason, **larger.written_raise())
-
-    def expire(self, reason: str, *, analyst: str | None = None) -> None:
-        """Let nothing be charged any more, by anybody or by one analyst, for a reason that goes on record.
-
-        What was paid for stays in the ledger.
-        """
-        asked = f"expire the account of {analyst or 'the data set'}"
-        _check_reason(asked, reason)
-        with self._book.writing() as page:
-            if no := self._known(asked, analyst).closed(asked, analyst):
-                raise no
-            page.add("expire", self._book.chain.head, account=analyst, reason=reason)
-
-    def _known(self, asked: str, analyst: str | None) -> AccountState:
-        accounts = self._book.chain.accounts
-        if analyst not in accounts:
-            raise unknown(asked, analyst)
-        return accounts[analyst]
-
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is the same account: it opens the same file again."""
-        return _reopened, (self.path, self.head, self.analyst)
+        return _reopened, (self.path, self.head, self.scope)
 
     def __repr__(self) -> str:
         return f"SqliteLedger.open({self.path!r})"
 
 
-def _reopened(path: str, head: str, analyst: str | None) -> SqliteLedger:
-    return SqliteLedger.open(path, head, analyst=analyst)
-
-
-def _check_reason(asked: str, reason: str) -> None:
-    if not reason.strip():
-        raise ParameterError(asked, "the reason is empty", "Say why; it goes on record.")
-
-
-def _smaller(analyst: str, budget: Budget, whole: Budget) -> dict[str, Any]:
-    if not analyst:
-        raise ParameterError("cap of an analyst", "the name is empty", "Give a name.")
-    if budget.epsilon > whole.epsilon or budget.delta > whole.delta:
-        raise ParameterError(f"cap of {analyst}", f"{budget} exceeds {whole} of the data set", "Give a smaller cap.")
-    return opened(analyst, budget)
+def _reopened(path: str, head: str, scope: Scope) -> SqliteLedger:
+    return SqliteLedger.open(path, head)._scoped(scope)

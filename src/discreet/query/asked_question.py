@@ -108,6 +108,18 @@ class AskedQuestion:
         return PlannedQuestion(self.name, lambda data, budget: self.ask(data, budget))
 
 
+def plain_text(given: Any) -> str:
+    """A question as it is kept, without a look at whether it may be asked: to be compared with one that was.
+
+    Examples
+    --------
+    >>> plain_text("mean of age") == AskedQuestion.read({"words": "mean of age"}).text
+    True
+    """
+    plain = {"sql" if is_sql(given) else "words": given} if isinstance(given, str) else given
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"))
+
+
 def _plain(given: Any) -> dict[str, Any]:
     """The plain form, once it has one kind and nothing that nobody would read."""
     if isinstance(given, str):

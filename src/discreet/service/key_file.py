@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import from_pem, is_covered, to_pem
+from discreet.crypto.certificate import PartyCertificate, from_pem, is_covered, to_pem
 from discreet.crypto.identity import Identity
 from discreet.crypto.paillier.covered import covered, is_covered_secret, uncovered
 from discreet.ledger.own_file import create_own, read_own
@@ -54,6 +54,18 @@ def read_identity(path: str | Path, passphrase: str | None = None) -> Identity:
     if is_covered(data) and passphrase is None:
         passphrase = _known_or_asked(f"Passphrase of {path}: ")
     return from_pem(data, None if passphrase is None else passphrase.encode())
+
+
+def read_card(path: str | Path) -> PartyCertificate:
+    """The card in a file; not one in a file of a secret key, which nobody else should have."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as why:
+        raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
+    if b"PRIVATE KEY" in data:
+        remedy = "Give the card. If its owner handed the key out, a new one is due."
+        raise ParameterError(f"read {path}", "it holds a secret key, not a card", remedy)
+    return PartyCertificate(data)
 
 
 def write_secret_key(path: str | Path, key: SecretKey, passphrase: str | None = None) -> None:

@@ -367,6 +367,8 @@ class Permit(Held):
             self._participants,
             self._where,
         )
+        if signed := getattr(self._charge, "checkpoint", None):
+            made = made.signed(signed)
         return made if kept is None else made.as_stated(kept)
 
     @exclusive

@@ -65,7 +65,12 @@ class Amount:
 
     def not_free(self, event: Event) -> Amount:
         """The price of the event: a unit at least of what it loses, which may be too small for a float."""
-        return Amount(max(self.loss, int(loses(event))), max(self.delta, int(fails(event))), self.slack)
+        loss, delta = int(loses(event)), int(fails(event))
+        return (
+            self
+            if loss <= self.loss and delta <= self.delta
+            else Amount(max(self.loss, loss), max(self.delta, delta), self.slack)
+        )
 
     @property
     def floats(self) -> tuple[float, float]:

@@ -135,6 +135,8 @@ def _alike(prices: Spent) -> Spent:
     A first plan that is in a member's cap already costs nothing there.
     """
     failure = max([price.delta for price in prices if price is not None], default=0)
+    if failure == 0:
+        return prices
     return tuple([one if one is None or one == NOTHING else replace(one, delta=failure) for one in prices])
 
 

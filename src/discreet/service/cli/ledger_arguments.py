@@ -35,14 +35,26 @@ def add_ledger(commands: Commands, parser: type[argparse.ArgumentParser]) -> Non
     expire.add_argument("--reason", required=True, metavar="WHY", help="stays in the ledger for ever")
     export = _action(actions, "export", "write every entry with its hash, one JSON object to a line")
     export.add_argument("--out", metavar="FILE", help="where to write them (default: print them)")
+    backup = _action(actions, "backup", "copy a ledger while it is in use", "back_up")
+    backup.add_argument("--out", required=True, metavar="COPY", help="where no file is yet")
+    restore = _action(actions, "restore", "put a copy in the place of a ledger that was lost")
+    restore.add_argument("--backup", required=True, metavar="COPY", help="the copy")
+    restore.add_argument(
+        "--head", action="append", default=[], metavar="H", help="a head kept elsewhere; the copy must be as new"
+    )
+    restore.add_argument(
+        "--receipt", action="append", default=[], metavar="FILE", help="a receipt, whose head the copy must have"
+    )
 
 
 def add_receipt(commands: Commands, parser: type[argparse.ArgumentParser]) -> None:
     receipt = commands.add_parser("receipt", help="what comes with every release")
     actions = receipt.add_subparsers(required=True, metavar="ACTION", parser_class=parser)
-    verify = actions.add_parser("verify", help="check that a ledger holds the charge of a receipt")
+    verify = actions.add_parser("verify", help="check that a ledger holds the charge of a receipt, or its signature")
     verify.add_argument("file", metavar="FILE", help="the JSON of a receipt, or of a result that has one")
-    verify.add_argument("--ledger", required=True, metavar="LEDGER")
+    where = verify.add_mutually_exclusive_group(required=True)
+    where.add_argument("--ledger", metavar="LEDGER", help="the ledger that it came from")
+    where.add_argument("--card", metavar="CARD", help="the card of the server that signed it, which is enough")
     verify.add_argument("--json", action="store_true", help="print JSON instead of text")
     verify.set_defaults(run=later("receipt_command", "verify"))
 

@@ -11,12 +11,15 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.ledger import Entry
 from discreet.display.plain import plain
+from discreet.ledger import backup
+from discreet.ledger.account import Account, Part, read_account
 from discreet.ledger.chain import day
 from discreet.ledger.ledger_view import text
 from discreet.ledger.ledger_view import verify as verified
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.schema_file import read_schema
 from discreet.service.cli.out_file import OutFile
+from discreet.service.cli.receipt_command import read_receipt
 from discreet.service.cli.saying import put, say
 
 KINDS = ("admit", "raise", "expire", "reanchor")
@@ -24,7 +27,7 @@ KINDS = ("admit", "raise", "expire", "reanchor")
 
 def statement(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
     """The statement as plain numbers and texts; of one analyst, this account and these charges alone."""
-    names = list(ledger.accounts) if analyst is None else [analyst]
+    names: list[Account] = list(ledger.accounts) if analyst is None else [analyst]
     unit, neighbors = ledger.unit, ledger.neighbors
     return {
         "name": ledger.name,
@@ -37,9 +40,10 @@ def statement(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
     }
 
 
-def _account(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
-    balance, expired = ledger.balance(analyst), ledger.accounts[analyst].expired or None
-    return {"analyst": analyst, **balance.to_dict(), "expired": expired}
+def _account(ledger: SqliteLedger, account: Account) -> dict[str, Any]:
+    stands = ledger.accounts[account]
+    named = {account.kind: account.name} if isinstance(account, Part) else {"analyst": account}
+    return {**named, **stands.balance().to_dict(), "expired": stands.expired or None}
 
 
 def _charge(entry: Entry) -> dict[str, Any]:
@@ -70,6 +74,11 @@ def _line(entry: Entry) -> str:
     return f"{entry.number:>6}  {entry.at}  epsilon {entry.epsilon:.6g}  {plain(entry.purpose)}"
 
 
+def _named(account: Any) -> str | None:
+    """Whose account an entry is about, in words."""
+    return str(read_account(account)) if account is not None else None
+
+
 def administration(ledger: SqliteLedger, analyst: str | None) -> list[dict[str, Any]]:
     """Who was admitted, raised and expired, and why; of one analyst, what concerns this account."""
     found = []
@@ -77,7 +86,12 @@ def administration(ledger: SqliteLedger, analyst: str | None) -> list[dict[str, 
         if link.kind in KINDS:
             fields = link.fields | (link.fields["accounts"][0] if link.kind == "admit" else {})
             found.append(
-                {"number": link.number, "at": day(fields["at"]), "kind": link.kind, "analyst": fields.get("account")}
+                {
+                    "number": link.number,
+                    "at": day(fields["at"]),
+                    "kind": link.kind,
+                    "analyst": _named(fields.get("account")),
+                }
                 | {name: fields[name] for name in ("epsilon", "delta", "reason") if name in fields}
             )
     return [each for each in found if analyst in (None, each["analyst"])]
@@ -120,6 +134,22 @@ def verify(arguments: Namespace) -> int:
     found = verified(arguments.ledger, arguments.head)
     whole = f"Whole: {found.entries} entries, {found.dangling} dangling charges.\nhead {found.head}"
     say(arguments, whole, whole=True, entries=found.entries, dangling=found.dangling, head=found.head)
+    return 0
+
+
+def back_up(arguments: Namespace) -> int:
+    """Copy the ledger, its head and what is kept beside it."""
+    head = backup.back_up(arguments.ledger, arguments.out)
+    say(arguments, f"Copied to {plain(arguments.out)}. Keep the head elsewhere.\nhead {head}", copied=True, head=head)
+    return 0
+
+
+def restore(arguments: Namespace) -> int:
+    """Put a copy in the place of the ledger; refused where a head or a receipt shows that something newer was there."""
+    heads = [*arguments.head, *(read_receipt(file).receipt.head for file in arguments.receipt)]
+    found = backup.restore(arguments.backup, arguments.ledger, heads)
+    whole = f"Restored {plain(arguments.ledger)}: {found.entries} entries.\nhead {found.head}"
+    say(arguments, whole, restored=True, entries=found.entries, head=found.head)
     return 0
 
 

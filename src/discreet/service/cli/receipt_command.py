@@ -15,8 +15,10 @@ from discreet.core.events import written
 from discreet.core.ledger import Entry
 from discreet.core.receipt import Receipt
 from discreet.display.plain import plain
+from discreet.ledger.checkpoints import check_signed
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.cli.saying import say
+from discreet.service.key_file import read_card
 
 UNTOLD = ("secret", "participants", "where")  # what a ledger knows only if it was told with the result
 
@@ -28,6 +30,8 @@ def verify(arguments: Namespace) -> int:
     result whose statement the ledger was not told, all of that.
     """
     found = read_receipt(arguments.file)
+    if arguments.card is not None:
+        return _verify_signed(found, arguments)
     receipt = found.receipt
     with SqliteLedger.open(arguments.ledger) as ledger:
         ledger.verify()
@@ -46,6 +50,20 @@ def verify(arguments: Namespace) -> int:
     words += [f"Not checked: {plain(', '.join(unchecked))}."]
     figures = {"key": receipt.key, "head": receipt.head, "cost": receipt.cost, "unchecked": unchecked}
     say(arguments, " ".join(words), verified=True, **figures)
+    return 0
+
+
+def _verify_signed(found: FoundReceipt, arguments: Namespace) -> int:
+    """Check the signature of a receipt by the card of its server, and nothing else."""
+    receipt, card = found.receipt, read_card(arguments.card)
+    signed = check_signed(receipt, card.name, card.public)
+    unchecked = [*found.beside, "replayed"]
+    words = [f"{plain(card.name)} signed it: {plain(receipt.purpose)}, {receipt.cost}."]
+    words += [f"It is entry {signed.number} of {plain(signed.ledger)}, of {plain(signed.at)}."]
+    words += [] if receipt.secret else ["It paid for a release from known bits, which is NOT PRIVATE."]
+    words += [f"Not checked: {plain(', '.join(unchecked))}."]
+    figures = {"key": receipt.key, "head": receipt.head, "cost": receipt.cost, "unchecked": unchecked}
+    say(arguments, " ".join(words), verified=True, signer=card.name, entry=signed.number, **figures)
     return 0
 
 

@@ -23,7 +23,7 @@ from discreet.core.errors import (
 )
 from discreet.core.held import unheld
 from discreet.ledger.book_ledger import fresh_key
-from discreet.query.asked_question import AskedQuestion
+from discreet.query.asked_question import AskedQuestion, plain_text
 from discreet.service.server.analyst_ledger import AnalystLedger
 from discreet.service.server.caller_limits import CallerLimits
 from discreet.service.server.site_answer import SiteAnswer, next_moment, plain_result, receipt_of
@@ -33,7 +33,7 @@ from discreet.service.server.site_store import AskedEntry, SiteStore
 from discreet.trust.stored import Stored
 
 JOBS = 2  # long questions that are worked on at a time
-REMEMBERED = 512  # answers that are at hand without the ledger
+REMEMBERED = 1024  # answers that are at hand without the ledger
 LONGEST_KEY = 200
 SAID = {
     "waiting": "It waits for a curator, since it costs more than may be asked without one. Nothing was charged.",
@@ -60,6 +60,7 @@ class QuestionDesk:
         self._jobs = ThreadPoolExecutor(JOBS, thread_name_prefix="job")
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, SiteAnswer] = OrderedDict()
+        self._asked: dict[tuple[str, str, str], tuple[str, str, float, float]] = {}
         self._closed = False
 
     def close(self) -> None:
@@ -97,6 +98,16 @@ class QuestionDesk:
         if asked.long and entry.state in ("asked", "failed"):
             return self._queue(data, entry)
         return self._answered(data, entry, asked, begun)
+
+    def remembered(
+        self, user: UserEntry, data: SiteDataSet, question: Any, epsilon: float, delta: float, key: str
+    ) -> SiteAnswer | None:
+        """The answer to the same question that this process gave before under its key; None where it did not."""
+        with self._lock:
+            known = self._asked.get((user.name, data.name, key))
+            found = None if known is None else self._answers.get(known[0])
+        same = known is not None and known[1:] == (plain_text(question), epsilon, delta)
+        return found if same else None
 
     def answer(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
         """The answer to a question that was asked before, for nothing; or what it waits for."""
@@ -240,7 +251,7 @@ class QuestionDesk:
             tuple(paying.committed), kept, released, replayed,
         )  # fmt: skip
         self._store.moved(entry.id, ("asked", "running", "failed", "dangling", "queued"), "done")
-        self._remember(found)
+        self._remember(found, entry)
         return found
 
     def _failed(self, entry: AskedEntry, paying: AnalystLedger, why: Exception) -> None:
@@ -252,11 +263,15 @@ class QuestionDesk:
         else:
             self._store.moved(entry.id, ("asked",), "failed", str(why) if isinstance(why, DiscreetError) else "")
 
-    def _remember(self, found: SiteAnswer) -> None:
+    def _remember(self, found: SiteAnswer, entry: AskedEntry) -> None:
         with self._lock:
             self._answers[found.id] = _due(found, 0.0)
+            place = (entry.user, entry.data, entry.key)
+            self._asked[place] = (entry.id, entry.question, entry.epsilon, entry.delta)
             while len(self._answers) > REMEMBERED:
                 self._answers.popitem(last=False)
+            while len(self._asked) > 2 * REMEMBERED:
+                del self._asked[next(iter(self._asked))]
 
 
 def charge_key(user: str, key: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -253,6 +253,14 @@ class Site:
         if caller.role == "auditor":
             raise NotPermitted(f"ask {name}", "an auditor looks at what was asked, and asks nothing", "Ask an analyst.")
         return self.desk.ask(caller, found, question, epsilon=epsilon, delta=delta, key=key)
+
+    def remembered(self, caller: UserEntry, name: str, said: Mapping[str, Any]) -> SiteAnswer | None:
+        """The answer to a question that this process answered before under the same key: at once, without a wait."""
+        key, epsilon = said.get("key"), said.get("epsilon")
+        if key is None or not isinstance(epsilon, int | float) or name not in self._data or not caller.sees(name):
+            return None
+        given = said.get("question"), float(epsilon), float(said.get("delta", 0.0)), key
+        return self.desk.remembered(caller, self._data[name], *given)
 
     def asked(self, caller: UserEntry, name: str | None = None, state: str | None = None) -> list[AskedEntry]:
         """Questions, the newest first: an analyst's own; all, for curators and auditors."""

@@ -87,6 +87,9 @@ class SiteApplication:
         caller = await self.caller(request)
         said = taken(await body_of(request), way.fields) if way.method == "POST" else {}
         named = {name: str(value) for name, value in request.path_params.items()}
+        quick = self.site.remembered(caller, named["name"], said) if way.path.endswith("/ask") else None
+        if quick is not None:
+            return sent(quick.to_dict(said.get("stored", False)))
         reply = await self.in_thread(partial(self._acted, way, caller, named, said))
         left = reply.due - time.monotonic()
         if left > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -26,6 +27,7 @@ from discreet.trust.worker.worker_process import ANSWERED, unanswered
 
 PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from discreet.trust.worker.worker_process import main; main({})"
 STARTING = 120.0  # seconds in which records are opened
+REMEMBERED, LARGEST = 256, 2**18  # questions as they are sent, and bytes of such a one
 LONGEST = 2000  # letters of what a worker says of its place
 FACTS = {"units": int, "curated": bool, "secret": bool, "rereads": bool, "shows_all_rows": bool, "walls": str}
 
@@ -49,6 +51,7 @@ class WorkerLine:
         self._line: FramedLine | None = None
         self._waiting: dict[int, Future[bytes]] = {}
         self._numbers = 0
+        self._questions: dict[Any, bytes] = {}
         self._facts: dict[str, Any] = {}
         self._closed = False
 
@@ -82,7 +85,7 @@ class WorkerLine:
 
     def ask(self, lists: Any, question: Any, mechanism: Any) -> bytes:
         """The release of a question, as it was written; `EngineFailure` where there is none."""
-        message = cloudpickle.dumps((lists, question, mechanism))
+        message = pickle.dumps((pickle.dumps(lists), self._written(lists, question), cloudpickle.dumps(mechanism)))
         self.start()
         future: Future[bytes] = Future()
         with self._lock:
@@ -103,6 +106,24 @@ class WorkerLine:
         finally:
             with self._lock:
                 self._waiting.pop(number, None)
+
+    def _written(self, lists: Any, question: Any) -> bytes:
+        """A question as it is sent; one that has a recipe is determined by it, and is written once."""
+        recipe = getattr(question, "recipe", None)
+        if recipe is None or lists:
+            return cloudpickle.dumps(question)
+        name = recipe.written()
+        with self._lock:
+            found = self._questions.get(name)
+        if found is not None:
+            return found
+        found = cloudpickle.dumps(question)
+        with self._lock:
+            if len(found) <= LARGEST:
+                self._questions[name] = found
+            if len(self._questions) > REMEMBERED:
+                del self._questions[next(iter(self._questions))]
+        return found
 
     def close(self) -> None:
         """End the worker, for good."""

@@ -19,6 +19,9 @@ from discreet.core.errors import DiscreetError, EngineFailure
 from discreet.core.neighbors import Neighbors
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
+from discreet.trust.sources.at_hand import AtHand
+from discreet.trust.sources.file import files_at
+from discreet.trust.sources.source import Batched, Source
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.stored import Stored
 from discreet.trust.worker.framed_line import FramedLine
@@ -27,6 +30,7 @@ from discreet.trust.worker.worker_walls import raise_walls
 
 ANSWERED, FAILED = b"a", b"f"
 THREADS = 4
+SMALL = 2**26  # bytes of files whose records are kept in memory
 
 
 def main(descriptor: int) -> None:
@@ -52,9 +56,19 @@ def main(descriptor: int) -> None:
 
 def opened(place: RecordsPlace) -> Curator:
     """The curator of the records."""
-    curator = Curator(source_of(place.source, place.schema, place.unit), place.neighbors)
-    curator.check_ready()
-    return curator
+    source = source_of(place.source, place.schema, place.unit)
+    source.check_ready()
+    return Curator(at_hand(source, place), place.neighbors)
+
+
+def at_hand(source: Source, place: RecordsPlace) -> Source:
+    """The same records kept in memory, where their files are small: many questions will be asked of them."""
+    small = isinstance(place.source, str) and sum(path.stat().st_size for path in files_at(place.source)) <= SMALL
+    if not small or place.unit.pooled or not isinstance(source, Batched):
+        return source
+    kept = AtHand(source)
+    kept.reopened = source.reopened
+    return kept
 
 
 def public_facts(curator: Curator) -> dict[str, Any]:
@@ -80,7 +94,7 @@ def _answer(line: FramedLine, curator: Curator, message: bytes) -> None:
     """Send the release; where there is none, that alone: what an error says could depend on a record."""
     number, asked = message[:8], message[8:]
     try:
-        line.send(number + ANSWERED + released(curator, *pickle.loads(asked)))
+        line.send(number + ANSWERED + released(curator, *map(pickle.loads, pickle.loads(asked))))
     except BaseException:
         line.send(number + FAILED)
 

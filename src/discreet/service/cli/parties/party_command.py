@@ -8,7 +8,6 @@ import signal
 from argparse import Namespace
 from collections.abc import Coroutine
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from discreet.core.budget import Budget
@@ -25,7 +24,7 @@ from discreet.query.schema_file import read_schema
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.parties.dealing import share_paths, told, write_shares
 from discreet.service.cli.saying import say
-from discreet.service.key_file import new_passphrase, read_identity, read_secret_key, write_identity
+from discreet.service.key_file import new_passphrase, read_card, read_identity, read_secret_key, write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
 from discreet.trust.party import Party
@@ -49,13 +48,13 @@ def identity(arguments: Namespace) -> int:
 
 def create(arguments: Namespace) -> int:
     """Write what all parties agree on."""
-    described, cards = read_schema(arguments.schema), tuple(_card(path) for path in arguments.party)
+    described, cards = read_schema(arguments.schema), tuple(read_card(path) for path in arguments.party)
     paths = share_paths(arguments)
     names, scheme = [card.name for card in cards], scheme_named(arguments.scheme)
     shares = scheme.deal(names, arguments.threshold, arguments.dealer, system_bits())
     agreed = Federation(
         cards,
-        _card(arguments.server),
+        read_card(arguments.server),
         arguments.threshold,
         described.schema,
         described.unit,
@@ -181,19 +180,3 @@ def _told(arguments: Namespace, line: str) -> None:
     """Print a line; a closed output does not stop the party."""
     with contextlib.suppress(BrokenPipeError):
         say(arguments, plain(line), told=plain(line))
-
-
-def _card(path: str | Path) -> PartyCertificate:
-    """The card in a file; not one in a file of a secret key, which nobody else should have."""
-    data = _bytes(path)
-    if b"PRIVATE KEY" in data:
-        remedy = "Give the card. If its owner handed the key out, a new one is due."
-        raise ParameterError(f"read {path}", "it holds a secret key, not a card", remedy)
-    return PartyCertificate(data)
-
-
-def _bytes(path: str | Path) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as why:
-        raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why

@@ -1,0 +1,180 @@
+"""A site under load: 200 analysts at once, beside a bare server on the ledger of before, in one run.
+
+    python -m benchmarks.platform_server [SECONDS]
+
+The bare server has the records and the ledger in its own threads, no worker, no keys, no deadlines: Starlette before
+`discreet.mean`. It runs on the sources of the commit before charges were committed together, taken from git. SLOWSYNC=
+names a library that makes every sync slower (as 2 ms), to be preloaded into both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.rows import Row, at_least, at_most, missing, printed, report
+from discreet.core.budget import Budget
+from discreet.core.neighbors import Neighbors
+from discreet.ledger.sqlite_ledger import SqliteLedger
+
+BEFORE = "1d118b66"  # charges were committed one by one
+CLIENTS, RECORDS = 200, 100_000
+SCHEMA = (
+    '[columns.age]\nkind = "number"\nlower = 0\nupper = 110\n[columns.stay]\nkind = "number"\nlower = 0\nupper = 60\n'
+)
+SITE = """address = "127.0.0.1:0"
+[limits]
+requests = 100000000
+running = 1000
+[deadlines]
+cheap = {deadline}
+[data.patients]
+source = "patients.csv"
+schema = "patients.toml"
+account = "patients.ledger"
+[users.ann]
+role = "analyst"
+data = ["patients"]
+"""
+SERVE = """
+import sys
+from discreet.service.server.serving_site import serve
+from discreet.service.server.site import Site
+with Site.open(sys.argv[1] + "/site.toml") as site:
+    print(site.keys.drawn("ann"), flush=True)
+    serve(site, lambda address: print(address, flush=True))
+"""
+BARE = """
+import asyncio, json, sys
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np, uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+import discreet
+from discreet import PrivateData, SqliteLedger
+values = np.loadtxt(sys.argv[1] + "/patients.csv", delimiter=",", skiprows=1)
+data = PrivateData.of(values, {"age": (0, 110), "stay": (0, 60)}, SqliteLedger.open(sys.argv[1] + "/patients.ledger"))
+pool = ThreadPoolExecutor(64)
+def answer(ask):
+    found = discreet.mean(data, "age", epsilon=ask["epsilon"], key=ask["key"])
+    return {"result": found.value, "receipt": json.loads(found.receipt.to_json())}
+async def asked(request):
+    return JSONResponse(await asyncio.get_running_loop().run_in_executor(pool, answer, await request.json()))
+answer({"epsilon": 1e-3, "key": "warm"})
+app = Starlette(routes=[Route("/ask", asked, methods=["POST"])])
+server = uvicorn.Server(uvicorn.Config(app, port=0, access_log=False, log_level="error"))
+async def main():
+    serving = asyncio.create_task(server.serve())
+    while not server.started: await asyncio.sleep(0.05)
+    print("-", flush=True)
+    print(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", flush=True)
+    await serving
+asyncio.run(main())
+"""
+
+
+def made(folder: Path, deadline: float = 0.25) -> Path:
+    """A data set with its account, and a site for it."""
+    folder.mkdir()
+    values = np.random.default_rng(0).normal(50, 15, (RECORDS, 2)).clip(0, 110)
+    np.savetxt(folder / "patients.csv", values, fmt="%.2f", delimiter=",", header="age,stay", comments="")
+    (folder / "patients.toml").write_text(SCHEMA)
+    (folder / "site.toml").write_text(SITE.format(deadline=deadline))
+    about: Any = {"name": "patients", "neighbors": Neighbors.ADD_REMOVE}
+    SqliteLedger.create(folder / "patients.ledger", Budget(1e5, 1e-6), **about).close()
+    return folder
+
+
+def sources_before(folder: Path) -> Path | None:
+    """The sources of the library as they were, from git; None where git does not have them."""
+    home = Path(__file__).resolve().parent.parent
+    archive = subprocess.run(["git", "archive", BEFORE, "src"], cwd=home, capture_output=True, check=False)
+    if archive.returncode:
+        return None
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True)
+    return folder / "src"
+
+
+@contextlib.contextmanager
+def running(
+    program: str, folder: Path, sources: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
+    """A server in a process, the key to ask with, and its port."""
+    slow = {"LD_PRELOAD": os.environ["SLOWSYNC"]} if "SLOWSYNC" in os.environ else {}
+    path = {} if sources is None else {"PYTHONPATH": str(sources)}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **slow, **path}
+    command = [sys.executable, "-c", program, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            key, address = process.stdout.readline().strip(), process.stdout.readline().strip()
+            time.sleep(2)  # the worker opens its records
+            yield process, key, int(address.rpartition(":")[2])
+        finally:
+            process.kill()
+
+
+def loaded(program: str, folder: Path, path: str, mode: str, seconds: float, sources: Path | None = None) -> Any:
+    """What a load of 200 lines finds."""
+    with running(program, folder, sources) as (process, key, port):
+        arguments = [str(port), str(CLIENTS), str(seconds), mode, path, key]
+        run = [sys.executable, "-m", "benchmarks.load_lines", *arguments]
+        before = processor(process.pid)
+        found = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
+        found["processor"] = processor(process.pid) - before
+    return found
+
+
+def processor(pid: int) -> float:
+    """The processor time of a process, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rows(seconds: float = 8.0) -> list[Row]:
+    """All figures of the server."""
+    disk = "syncs made slower" if "SLOWSYNC" in os.environ else "the bare disk"
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        before = sources_before(folder)
+        if before is None:
+            return [missing(f"answers a second of 200 analysts, against a bare server of {BEFORE}, {disk}")]
+        bare = {
+            mode: loaded(BARE, made(folder / f"bare {mode}"), "/ask", mode, seconds, before) for mode in ("new", "same")
+        }
+        path = "/api/data/patients/ask"
+        ours = {mode: loaded(SERVE, made(folder / f"site {mode}"), path, mode, seconds) for mode in ("new", "same")}
+        with SqliteLedger.open(folder / "site new" / "patients.ledger") as ledger:
+            verified, balance = ledger.verify(), ledger.balance()
+    new, same = ours["new"]["rate"] / bare["new"]["rate"], ours["same"]["rate"] / bare["same"]["rate"]
+    goal = 4.0 if "SLOWSYNC" in os.environ else 2.0
+    refused = sum(n for found in ours.values() for status, n in found["statuses"].items() if status != "200")
+    return [
+        printed(f"bare server: new questions a second, {disk}", bare["new"]["rate"]),
+        printed(f"site: new questions a second, {disk}", ours["new"]["rate"]),
+        at_least(f"new questions a second, site to bare, {disk}", new, goal),
+        at_most(f"99th percentile of new questions, s, {disk}", ours["new"]["p99"], 1.0),
+        printed("the same of the bare server, s", bare["new"]["p99"]),
+        printed(f"bare server: repeated keys a second, {disk}", bare["same"]["rate"]),
+        printed(f"site: repeated keys a second, {disk}", ours["same"]["rate"]),
+        at_least(f"repeated keys a second, site to bare, {disk}", same, 5.0),
+        at_most(f"99th percentile of repeated keys, s, {disk}", ours["same"]["p99"], 0.25),
+        at_most("answers that were no 200", refused, 0),
+        at_most("charges without an answer, after the load", verified.dangling, CLIENTS),
+        at_most("budget overspent", max(0.0, balance.certified - balance.budget.epsilon), 0.0),
+    ]
+
+
+if __name__ == "__main__":
+    report("platform_server", rows(float(sys.argv[1]) if len(sys.argv) > 1 else 8.0))

@@ -1,0 +1,105 @@
+"""Accounts of a ledger: of everybody, of tables, of projects, of analysts; and which of them a charge concerns.
+
+A ledger may be that of a population: the same people in several tables. Every charge counts in the account of the
+population and, where there are any, in those of its table, its project and its analyst: in all of them, or in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["analyst", "table", "project"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table of the population, or a project.
+
+    Examples
+    --------
+    >>> print(Part("table", "visits"))
+    table visits
+    """
+
+    kind: Literal["table", "project"]
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+Account = str | Part | None
+"""An analyst's name; a table or a project; or None for everybody's own account."""
+
+
+def holder(account: Account) -> str:
+    """Whose account it is, in words."""
+    return str(account) if account else "the data set"
+
+
+def kind_of(account: Account) -> Kind | None:
+    """What an account is of; None for everybody's."""
+    if isinstance(account, Part):
+        return account.kind
+    return None if account is None else "analyst"
+
+
+def written_account(account: Account) -> Any:
+    """An account as an entry names it; an analyst by the name alone."""
+    return {account.kind: account.name} if isinstance(account, Part) else account
+
+
+def read_account(plain: Any) -> Account:
+    """The account that an entry names.
+
+    Raises
+    ------
+    ValueError
+        It names none.
+    """
+    match plain:
+        case None | str():
+            return plain
+        case {"table": str(name)} if len(plain) == 1:
+            return Part("table", name)
+        case {"project": str(name)} if len(plain) == 1:
+            return Part("project", name)
+        case _:
+            raise ValueError(f"there is no account {plain!r:.80}")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """On behalf of whom, for which project and of which table something is asked.
+
+    Parameters
+    ----------
+    analyst, table, project : str, optional
+        Public. Their names.
+    """
+
+    analyst: str | None = None
+    table: str | None = None
+    project: str | None = None
+
+    def accounts(self, kinds: Iterable[Kind | None]) -> Iterator[Account]:
+        """The accounts that a charge needs, of a ledger that has some of these kinds; None for one nobody named."""
+        named: tuple[tuple[Kind, Account], ...] = (
+            ("table", self.table and Part("table", self.table)),
+            ("project", self.project and Part("project", self.project)),
+            ("analyst", self.analyst),
+        )
+        for kind, account in named:
+            if kind in kinds or (account is not None and kind != "analyst"):
+                yield account
+
+    def fields(self) -> dict[str, str]:
+        """What an entry says of it beside the analyst: nothing, where nothing is named."""
+        named = {"table": self.table, "project": self.project}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+NOBODY = Scope()
+"""Where nobody and nothing is named."""
