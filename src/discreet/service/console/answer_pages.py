@@ -13,21 +13,21 @@ from discreet.releases.card_of import account_card, kind_of
 from discreet.releases.privacy_card import PrivacyCard
 from discreet.releases.signed_card import SignedCard
 from discreet.service.console.shown import ResultShown, question_title, questions_shown
-from discreet.service.console.visit import Reply, Visit
+from discreet.service.console.visit import PageReply, Visit
 from discreet.service.server.site_answer import SiteAnswer
 from discreet.service.server.site_refusals import no_such
 
 USUAL = 1000  # records that are made up where nothing is known of their number
 
 
-def answers(visit: Visit) -> Reply:
+def answers(visit: Visit) -> PageReply:
     """Everything that this caller asked, the newest first."""
     visit.check_role("analyst", "curator")
     own = [one for one in visit.site.asked(visit.user) if one.user == visit.user.name]
     return visit.page("answers", asked=questions_shown(own))
 
 
-def answer(visit: Visit) -> Reply:
+def answer(visit: Visit) -> PageReply:
     """One answer, or what it waits for; the script asks again every two seconds, until it is there."""
     entry = visit.site.question(visit.user, visit.named["id"])
     found, refusal = None, None
@@ -58,13 +58,15 @@ def _shown(found: SiteAnswer) -> ResultShown:
     return ResultShown.of(found.released, found.text, found.result)
 
 
-def result(visit: Visit) -> Reply:
+def result(visit: Visit) -> PageReply:
     """The released result as a file."""
     found = _own(visit)
-    return Reply.file(f"{found.data}-{found.id[:8]}.json", json.dumps(found.to_dict(), indent=1), "application/json")
+    return PageReply.file(
+        f"{found.data}-{found.id[:8]}.json", json.dumps(found.to_dict(), indent=1), "application/json"
+    )
 
 
-def card(visit: Visit) -> Reply:
+def card(visit: Visit) -> PageReply:
     """The privacy card of an answer: a page, or a file to keep, signed where the site has an identity."""
     found = _own(visit)
     assert found.receipt is not None
@@ -73,7 +75,7 @@ def card(visit: Visit) -> Reply:
     return _carded(visit, made, f"{found.data}-{found.id[:8]}-card")
 
 
-def attack(visit: Visit) -> Reply:
+def attack(visit: Visit) -> PageReply:
     """A report on attacks on a model like this one: rehearsed on made-up records, since this process has no others."""
     entry, found = visit.site.question(visit.user, visit.named["id"]), _own(visit)
     view = visit.site.data_set(visit.user, found.data)
@@ -81,10 +83,10 @@ def attack(visit: Visit) -> Reply:
     report = rehearsed_attack(
         AskedQuestion.read(entry.plain), Budget(entry.epsilon, entry.delta), view.schema, view.neighbors, view.unit, n
     )
-    return Reply.file(f"{found.data}-{found.id[:8]}-attacks.html", report.to_html(), "text/html")
+    return PageReply.file(f"{found.data}-{found.id[:8]}-attacks.html", report.to_html(), "text/html")
 
 
-def whole_card(visit: Visit) -> Reply:
+def whole_card(visit: Visit) -> PageReply:
     """The privacy card of everything that was ever paid for a data set; analysts see their own charges alone."""
     visit.check_role("curator", "auditor")
     view = visit.site.data_set(visit.user, visit.named["name"])
@@ -103,14 +105,14 @@ def _own(visit: Visit) -> SiteAnswer:
     return found
 
 
-def _carded(visit: Visit, made: PrivacyCard, name: str) -> Reply:
+def _carded(visit: Visit, made: PrivacyCard, name: str) -> PageReply:
     """A card as a page of the console, or as a file, which is signed where the site has an identity."""
     kept = made if visit.identity is None else SignedCard.of(made, visit.identity)
     match visit.sent.text("as"):
         case "json":
-            return Reply.file(f"{name}.json", kept.to_json(), "application/json")
+            return PageReply.file(f"{name}.json", kept.to_json(), "application/json")
         case "html":
-            return Reply.file(f"{name}.html", kept.to_html(), "text/html")
+            return PageReply.file(f"{name}.html", kept.to_html(), "text/html")
         case _:
             signer = "" if visit.identity is None else visit.identity.name
             return visit.page("card", card=made, lines=made.lines(), limits=made.limits, signer=signer)

@@ -15,12 +15,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import DiscreetError, MissingExtra, ParameterError
-from discreet.core.held import unheld
 from discreet.crypto.identity import Identity
 from discreet.service.console import answer_pages, curator_pages, data_pages, open_pages, schema_pages
 from discreet.service.console.assets import assets
 from discreet.service.console.sent_form import LONGEST, SentForm
-from discreet.service.console.visit import SESSION, VISITOR, Reply, Visit, drawn_visitor, is_form_of
+from discreet.service.console.visit import SESSION, VISITOR, PageReply, Visit, drawn_visitor, is_form_of
 from discreet.service.server.api_keys import check_csrf
 from discreet.service.server.site import Site
 from discreet.service.server.site_refusals import ReadOnlySite, TooLarge, Unrecognised, no_such, status_of
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
-PageMaker = Callable[[Visit], Reply]
+PageMaker = Callable[[Visit], PageReply]
 PATIENCE = 20.0  # seconds for a form to arrive
 HOST = re.compile(r"[A-Za-z0-9.\-]{1,200}(?::[0-9]{1,5})?|\[[0-9a-f:]{2,40}\](?::[0-9]{1,5})?")
 THREADS = 32  # pages that are made at a time
@@ -38,7 +37,7 @@ OPEN = ("/", "/tour", "/sign-in")
 
 
 @dataclass(frozen=True)
-class Path:
+class PagePath:
     """A path of the console, and what is made of it."""
 
     path: str
@@ -48,34 +47,33 @@ class Path:
 
 
 PATHS = (
-    Path("/", open_pages.home, anybody=True),
-    Path("/tour", open_pages.tour, anybody=True),
-    Path("/tour/{step:int}", open_pages.tour, anybody=True),
-    Path("/sign-in", open_pages.sign_in, open_pages.signed_in, anybody=True),
-    Path("/sign-out", None, open_pages.signed_out),
-    Path("/data", data_pages.data_sets),
-    Path("/data/{name}", data_pages.data_set),
-    Path("/data/{name}/ask", data_pages.builder, data_pages.asked),
-    Path("/data/{name}/words", data_pages.words, data_pages.asked),
-    Path("/data/{name}/card", answer_pages.whole_card),
-    Path("/data/{name}/freeze", None, curator_pages.frozen),
-    Path("/data/{name}/thaw", None, curator_pages.thawed),
-    Path("/data/{name}/reopen", None, curator_pages.reopened),
-    Path("/answers", answer_pages.answers),
-    Path("/answers/{id}", answer_pages.answer),
-    Path("/answers/{id}/card", answer_pages.card),
-    Path("/answers/{id}/result", answer_pages.result),
-    Path("/answers/{id}/attack", answer_pages.attack),
-    Path("/approvals", curator_pages.approvals),
-    Path("/approvals/{id}", None, curator_pages.decided),
-    Path("/people", curator_pages.people),
-    Path("/history", curator_pages.histories),
-    Path("/history/{name}", curator_pages.history, curator_pages.verified),
-    Path("/schema", schema_pages.editor, schema_pages.drafted),
+    PagePath("/", open_pages.home, anybody=True),
+    PagePath("/tour", open_pages.tour, anybody=True),
+    PagePath("/tour/{step:int}", open_pages.tour, anybody=True),
+    PagePath("/sign-in", open_pages.sign_in, open_pages.signed_in, anybody=True),
+    PagePath("/sign-out", None, open_pages.signed_out),
+    PagePath("/data", data_pages.data_sets),
+    PagePath("/data/{name}", data_pages.data_set),
+    PagePath("/data/{name}/ask", data_pages.builder, data_pages.asked),
+    PagePath("/data/{name}/words", data_pages.words, data_pages.asked),
+    PagePath("/data/{name}/card", answer_pages.whole_card),
+    PagePath("/data/{name}/freeze", None, curator_pages.frozen),
+    PagePath("/data/{name}/thaw", None, curator_pages.thawed),
+    PagePath("/data/{name}/reopen", None, curator_pages.reopened),
+    PagePath("/answers", answer_pages.answers),
+    PagePath("/answers/{id}", answer_pages.answer),
+    PagePath("/answers/{id}/card", answer_pages.card),
+    PagePath("/answers/{id}/result", answer_pages.result),
+    PagePath("/answers/{id}/attack", answer_pages.attack),
+    PagePath("/approvals", curator_pages.approvals),
+    PagePath("/approvals/{id}", None, curator_pages.decided),
+    PagePath("/people", curator_pages.people),
+    PagePath("/history", curator_pages.histories),
+    PagePath("/history/{name}", curator_pages.history, curator_pages.verified),
+    PagePath("/schema", schema_pages.editor, schema_pages.drafted),
 )
 
 
-@unheld("own turns")
 class Console:
     """The pages of a site, for a server to take in: `site_application(site, Console(site).routes())`.
 
@@ -110,15 +108,17 @@ class Console:
             methods = [method for method, maker in (("GET", one.shown), ("POST", one.sent)) if maker is not None]
             found.append(Route(one.path, self._endpoint(one), methods=methods))
         found.append(
-            Route("/{rest:path}", self._endpoint(Path("", _nowhere, _nowhere, anybody=True)), methods=["GET", "POST"])
+            Route(
+                "/{rest:path}", self._endpoint(PagePath("", _nowhere, _nowhere, anybody=True)), methods=["GET", "POST"]
+            )
         )
         return found
 
-    def _endpoint(self, path: Path) -> Callable[[Request], Awaitable[Response]]:
+    def _endpoint(self, path: PagePath) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             body = await _body(request) if request.method == "POST" else b""
             made = partial(self._replied, path, request, body)
-            reply: Reply = await asyncio.get_running_loop().run_in_executor(self._threads, made)
+            reply: PageReply = await asyncio.get_running_loop().run_in_executor(self._threads, made)
             left = reply.due - time.monotonic()
             if left > 0:  # an answer leaves at its public moment, whether or not it is followed
                 await asyncio.sleep(left)
@@ -126,7 +126,7 @@ class Console:
 
         return endpoint
 
-    def _replied(self, path: Path, request: Request, body: bytes | None) -> Reply:
+    def _replied(self, path: PagePath, request: Request, body: bytes | None) -> PageReply:
         """The reply to a request, or the page of its refusal: there is no third way."""
         visitor = request.cookies.get(VISITOR, "") or drawn_visitor()
         visit = Visit(
@@ -166,7 +166,7 @@ class Console:
         named = host if HOST.fullmatch(host) else f"{self._site.file.host}:{self._site.file.port}"
         return f"http{'s' * self._secure}://{named}"
 
-    def _known(self, visit: Visit, request: Request, path: Path) -> Visit:
+    def _known(self, visit: Visit, request: Request, path: PagePath) -> Visit:
         """The visit with who sends it; refused where that must be known, and is not."""
         token = request.cookies.get(SESSION, "")
         try:
@@ -179,7 +179,7 @@ class Console:
         self._site.desk.count(caller)
         return replace(visit, session=session, caller=caller)
 
-    def _response(self, reply: Reply) -> Response:
+    def _response(self, reply: PageReply) -> Response:
         from starlette.responses import Response
 
         response = Response(reply.body, reply.status, dict(reply.headers), reply.kind)
@@ -191,7 +191,7 @@ class Console:
         return response
 
 
-def refused(visit: Visit, why: DiscreetError) -> Reply:
+def refused(visit: Visit, why: DiscreetError) -> PageReply:
     """The page of a refusal: what stood in the way, what happened to the account, what would work."""
     status = status_of(why)
     if status is HTTPStatus.UNAUTHORIZED and visit.caller is None:
@@ -213,11 +213,11 @@ def _mistaken() -> ReadOnlySite:
     return ReadOnlySite("a page", obstacle, "Tell the curator.", kept)
 
 
-def _nowhere(visit: Visit) -> Reply:
+def _nowhere(visit: Visit) -> PageReply:
     """What is of no page: programs are answered by the API itself."""
     if visit.path.startswith("/api/"):
         text = '{"error": "NotHere", "obstacle": "not found", "remedy": "See /api/openapi.json for what can be asked."}'
-        return Reply(text, HTTPStatus.NOT_FOUND.value, "application/json")
+        return PageReply(text, HTTPStatus.NOT_FOUND.value, "application/json")
     raise no_such("page", visit.path)
 
 
@@ -255,10 +255,10 @@ async def _asset(request: Request) -> Response:
     found = assets().get(request.path_params["file"])
     if found is None:
         return Response("there is no such file", 404, media_type="text/plain")
-    reply = Reply.asset(found.packed, found.kind)
+    reply = PageReply.asset(found.packed, found.kind)
     return Response(reply.body, reply.status, dict(reply.headers), reply.kind)
 
 
-def paths() -> Mapping[str, Path]:
+def paths() -> Mapping[str, PagePath]:
     """All paths, by their texts: for tests and the manual."""
     return {one.path: one for one in PATHS}

@@ -13,7 +13,7 @@ from discreet.service.console.shown import (
     questions_shown,
     schema_rows,
 )
-from discreet.service.console.visit import Reply, Visit
+from discreet.service.console.visit import PageReply, Visit
 from discreet.service.server.site_file import UserEntry
 
 MOST_CHARGES = 500  # of a history that is shown
@@ -30,7 +30,7 @@ class PersonShown:
     balances: tuple[BalanceShown, ...]
 
 
-def approvals(visit: Visit) -> Reply:
+def approvals(visit: Visit) -> PageReply:
     """What waits for a curator: dear questions, and charges that have no answer."""
     visit.check_role("curator")
     views = visit.site.data_sets(visit.user)
@@ -50,7 +50,7 @@ def approvals(visit: Visit) -> Reply:
     )
 
 
-def decided(visit: Visit) -> Reply:
+def decided(visit: Visit) -> PageReply:
     """Approve, deny, or ask once more what was charged and never answered."""
     id, reason = visit.named["id"], visit.form.text("reason")
     match visit.form.text("decision"):
@@ -67,7 +67,7 @@ def decided(visit: Visit) -> Reply:
     return visit.seen("/approvals")
 
 
-def frozen(visit: Visit) -> Reply:
+def frozen(visit: Visit) -> PageReply:
     """Let nobody ask a data set."""
     reason = visit.form.text("reason")
     if not reason:
@@ -76,19 +76,19 @@ def frozen(visit: Visit) -> Reply:
     return visit.seen(f"/data/{visit.named['name']}")
 
 
-def thawed(visit: Visit) -> Reply:
+def thawed(visit: Visit) -> PageReply:
     """Let it be asked again."""
     visit.site.thaw(visit.user, visit.named["name"])
     return visit.seen(f"/data/{visit.named['name']}")
 
 
-def reopened(visit: Visit) -> Reply:
+def reopened(visit: Visit) -> PageReply:
     """Open a ledger again that was set right."""
     visit.site.reopen(visit.user, visit.named["name"])
     return visit.seen(f"/data/{visit.named['name']}")
 
 
-def people(visit: Visit) -> Reply:
+def people(visit: Visit) -> PageReply:
     """Who may use the site, and how much of their accounts is left."""
     visit.check_role("curator", "auditor")
     shown = [_person(visit, user) for user in visit.site.file.users.values()]
@@ -106,26 +106,26 @@ def _person(visit: Visit, user: UserEntry) -> PersonShown:
     return PersonShown(user.name, user.role, data, asked, tuple(found))
 
 
-def histories(visit: Visit) -> Reply:
+def histories(visit: Visit) -> PageReply:
     """The accounts of all data sets."""
     visit.check_role("curator", "auditor")
     views = visit.site.data_sets(visit.user)
     return visit.page("histories", shown=[(view, balances_shown(view.balances)) for view in views])
 
 
-def history(visit: Visit) -> Reply:
+def history(visit: Visit) -> PageReply:
     """Every charge of a data set, with its proof."""
     return _history(visit)
 
 
-def verified(visit: Visit) -> Reply:
+def verified(visit: Visit) -> PageReply:
     """The same, once the whole ledger was checked."""
     visit.check_role("curator", "auditor")
     found = visit.site.verify(visit.user, visit.named["name"])
     return _history(visit, f"Checked: {found}")
 
 
-def _history(visit: Visit, said: str = "") -> Reply:
+def _history(visit: Visit, said: str = "") -> PageReply:
     visit.check_role("curator", "auditor")
     view = visit.site.data_set(visit.user, visit.named["name"])
     entries = () if view.trouble else visit.site.history(visit.user, view.name)

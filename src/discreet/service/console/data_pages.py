@@ -34,7 +34,7 @@ from discreet.service.console.shown import (
     schema_rows,
 )
 from discreet.service.console.templates import markup
-from discreet.service.console.visit import Reply, Visit
+from discreet.service.console.visit import PageReply, Visit
 from discreet.service.server.site import DataSetView
 
 CURVE = 4  # steps of the slider between two prices of the curve
@@ -48,14 +48,14 @@ def curve_prices() -> list[float]:
     return [epsilon_at(step) for step in range(0, STEPS + 1, CURVE)]
 
 
-def data_sets(visit: Visit) -> Reply:
+def data_sets(visit: Visit) -> PageReply:
     """All data sets of this caller, with what is left of each."""
     views = visit.site.data_sets(visit.user)
     shown = [{"view": one, "balances": balances_shown(one.balances), "protects": protects(one)} for one in views]
     return visit.page("data_sets", shown=shown, broken=_broken(views))
 
 
-def data_set(visit: Visit) -> Reply:
+def data_set(visit: Visit) -> PageReply:
     """One data set: what is public of it, what is left, what was asked."""
     view = visit.site.data_set(visit.user, visit.named["name"])
     about: dict[str, Any] = {"curve": "", "charges": [], "asked": []}
@@ -75,7 +75,7 @@ def data_set(visit: Visit) -> Reply:
     )
 
 
-def builder(visit: Visit) -> Reply:
+def builder(visit: Visit) -> PageReply:
     """The builder, or only what it says of a question, where the script asks for that."""
     view = visit.site.data_set(visit.user, visit.named["name"])
     try:
@@ -104,7 +104,7 @@ def builder(visit: Visit) -> Reply:
     )
 
 
-def words(visit: Visit) -> Reply:
+def words(visit: Visit) -> PageReply:
     """Questions in words or in SQL, learners among them, with what to expect of them."""
     view = visit.site.data_set(visit.user, visit.named["name"])
     text, about, refusal = visit.sent.text("question"), None, None
@@ -130,7 +130,7 @@ def words(visit: Visit) -> Reply:
     )
 
 
-def asked(visit: Visit) -> Reply:
+def asked(visit: Visit) -> PageReply:
     """Ask what was shown, at the price that was shown, and go on to the answer."""
     try:
         question = json.loads(visit.form.text("question"))

@@ -8,23 +8,23 @@ from http import HTTPStatus
 
 from discreet.core.errors import DiscreetError
 from discreet.service.console.tour import LAST, chapter
-from discreet.service.console.visit import SESSION, VISITOR, Reply, Visit
+from discreet.service.console.visit import SESSION, VISITOR, PageReply, Visit
 from discreet.service.server.site_refusals import TooMany
 
 STRANGERS = threading.BoundedSemaphore(4)  # keys that are looked at through scrypt
 
 
-def home(visit: Visit) -> Reply:
+def home(visit: Visit) -> PageReply:
     """Where somebody who is known begins; others are asked who they are."""
     return sign_in(visit) if visit.caller is None else visit.seen("/data")
 
 
-def sign_in(visit: Visit, status: HTTPStatus = HTTPStatus.OK, refusal: DiscreetError | None = None) -> Reply:
+def sign_in(visit: Visit, status: HTTPStatus = HTTPStatus.OK, refusal: DiscreetError | None = None) -> PageReply:
     """The form in which a key is given."""
     return visit.page("sign_in", status.value, refusal=refusal)
 
 
-def signed_in(visit: Visit) -> Reply:
+def signed_in(visit: Visit) -> PageReply:
     """A session for the holder of a key; refused alike, whatever is wrong with it."""
     if not STRANGERS.acquire(blocking=False):
         raise TooMany("sign in", "too many keys are being looked at", "Wait a little.")
@@ -35,14 +35,14 @@ def signed_in(visit: Visit) -> Reply:
     return replace(visit.seen("/data"), cookies={SESSION: session.token, VISITOR: None})
 
 
-def signed_out(visit: Visit) -> Reply:
+def signed_out(visit: Visit) -> PageReply:
     """The end of a session."""
     assert visit.session is not None
     visit.site.logout(visit.session.token)
     return replace(visit.seen("/sign-in"), cookies={SESSION: None})
 
 
-def tour(visit: Visit) -> Reply:
+def tour(visit: Visit) -> PageReply:
     """A chapter of the tour: on made-up records, which are about nobody, with an account of its own."""
     step = min(max(int(visit.named.get("step", "1")), 1), LAST)
     template, about = chapter(step, visit.sent)

@@ -32,7 +32,7 @@ MENU = (
 
 
 @dataclass(frozen=True)
-class Reply:
+class PageReply:
     """What goes back to a browser.
 
     Parameters
@@ -59,14 +59,14 @@ class Reply:
     due: float = 0.0
 
     @classmethod
-    def file(cls, name: str, content: str, kind: str) -> Reply:
+    def file(cls, name: str, content: str, kind: str) -> PageReply:
         """A file to be kept; its name is made of safe letters."""
         safe = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_.") else "-" for letter in name)
         told = {**UNKEPT, "content-disposition": f'attachment; filename="{safe[:120]}"'}
         return cls(content, kind=f"{kind}; charset=utf-8", headers=told)
 
     @classmethod
-    def asset(cls, content: bytes, kind: str) -> Reply:
+    def asset(cls, content: bytes, kind: str) -> PageReply:
         """A file of the console itself, compressed, which browsers may keep."""
         told = {
             "content-encoding": "gzip",
@@ -158,13 +158,13 @@ class Visit:
         here = "/" + self.path.strip("/").split("/")[0]
         return [{"path": path, "name": name, "here": path == here} for path, name in shown]
 
-    def page(self, template: str, status: int = 200, **about: Any) -> Reply:
+    def page(self, template: str, status: int = 200, **about: Any) -> PageReply:
         """A page from a template."""
-        return Reply(rendered(template, {**self.about(), **about}), status)
+        return PageReply(rendered(template, {**self.about(), **about}), status)
 
-    def seen(self, path: str, due: float = 0.0) -> Reply:
+    def seen(self, path: str, due: float = 0.0) -> PageReply:
         """Go on to another page of the console, after a form was sent."""
-        return Reply(status=303, headers={**UNKEPT, "location": f"{self.base}{path}"}, due=due)
+        return PageReply(status=303, headers={**UNKEPT, "location": f"{self.base}{path}"}, due=due)
 
 
 def drawn_visitor() -> str:
