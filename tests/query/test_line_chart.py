@@ -53,7 +53,7 @@ def test_a_long_history_is_thinned_and_ends_where_it_ends() -> None:
 def test_the_mark_is_at_the_price_that_is_chosen() -> None:
     prices = np.geomspace(0.01, 10.0, 13)
     errors = 1.0 / prices
-    drawn = error_curve(prices.tolist(), errors.tolist(), 1.0)
+    drawn = error_curve(prices.tolist(), errors.tolist(), 1.0, 1.0)
     ElementTree.fromstring(drawn)
     path = places(drawn, "stroke")
     x, y = (float(one) for one in re.findall(r'c[xy]="([\d.]+)"', drawn))
@@ -65,6 +65,6 @@ def test_the_mark_is_at_the_price_that_is_chosen() -> None:
 
 
 def test_what_cannot_be_drawn_is_not() -> None:
-    assert error_curve([1.0], [2.0], 1.0) == ""
-    assert error_curve([0.1, 1.0], [float("inf"), float("nan")], 1.0) == ""
-    ElementTree.fromstring(error_curve([0.1, 1.0], [3.0, 3.0], 1.0))
+    assert error_curve([1.0], [2.0], 1.0, 2.0) == ""
+    assert error_curve([0.1, 1.0], [float("inf"), float("nan")], 1.0, 1.0) == ""
+    ElementTree.fromstring(error_curve([0.1, 1.0], [3.0, 3.0], 0.5, float("inf")))

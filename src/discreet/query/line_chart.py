@@ -79,15 +79,15 @@ def burn_down(cap: float, used: Sequence[float]) -> str:
     )
 
 
-def error_curve(epsilons: Sequence[float], errors: Sequence[float], here: float) -> str:
+def error_curve(epsilons: Sequence[float], errors: Sequence[float], here: float, error: float) -> str:
     """How the error to expect falls as the price grows, on logarithmic axes, with a mark at the price that is chosen.
 
     Parameters
     ----------
     epsilons, errors : sequence of float
         Prices in rising order, and the error at each.
-    here : float
-        The price that is chosen.
+    here, error : float
+        The price that is chosen, and the error at it.
     """
     known = [(price, error) for price, error in zip(epsilons, errors, strict=True) if 0 < error < math.inf]
     if len(known) < 2:
@@ -108,10 +108,9 @@ def error_curve(epsilons: Sequence[float], errors: Sequence[float], here: float)
     drawn = [part for tick in decades for part in frame.level(up(tick), exact(tick))]
     drawn += [part for tick in _decades(prices[0], prices[-1]) for part in frame.mark(across(tick), exact(tick))]
     path = "L".join(f"{frame.x(across(price)):.1f} {frame.y(up(error)):.1f}" for price, error in known)
-    nearest = min(known, key=lambda one: abs(math.log(one[0] / here)))
-    x, y = frame.x(across(nearest[0])), frame.y(up(nearest[1]))
+    x, y = frame.x(across(here)), frame.y(up(error)) if 0 < error < math.inf else TOP
     spot = f'{line(x, frame.floor, x, y, "error")}<circle class="spot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
-    told = f"expected error ± {error_bar(nearest[1])} at epsilon {exact(nearest[0])}; it falls as epsilon grows"
+    told = f"expected error ± {error_bar(error)} at epsilon {exact(here)}; it falls as epsilon grows"
     stroke = f'<path class="stroke" d="M{path}"/>'
     return picture(WIDTH, HEIGHT, [*drawn, stroke, spot, frame.captioned("epsilon: more is dearer")], told, "lines")
 

@@ -163,7 +163,7 @@ def _preview_of(visit: Visit, view: DataSetView, question: Any, step: int, delta
     found = visit.site.plan(visit.user, view.name, question, epsilon=epsilon, delta=delta, n=n)
     prices = curve_prices()
     errors = _curve(visit, view, question, delta, n)
-    curve = markup(error_curve(prices, errors, epsilon)) if errors else ""
+    curve = markup(error_curve(prices, errors, epsilon, found.expectations[0].error)) if errors else ""
     return {
         "title": question if isinstance(question, str) else "",
         "epsilon": f"{epsilon:g}",

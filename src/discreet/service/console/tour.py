@@ -66,7 +66,7 @@ def _before(sent: SentForm) -> dict[str, Any]:
         "steps": STEPS,
         "epsilon": f"{epsilon:g}",
         "error": f"{_error(epsilon):.2g}",
-        "curve": markup(error_curve(prices, errors, epsilon)),
+        "curve": markup(error_curve(prices, errors, epsilon, _error(epsilon))),
     }
 
 
