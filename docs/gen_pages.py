@@ -39,6 +39,8 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "team_budget.md",
         "ask_a_site.md",
         "run_a_site.md",
+        "console.md",
+        "for_the_auditor.md",
         "publish_a_table.md",
         "give_a_table_away.md",
         "break_it.md",

@@ -22,7 +22,7 @@ def main() -> dict[str, float]:
             print(f"{step}, of which {step.epsilon:.3f} was needed so far")
     right = float((model(points[20_000:]).argmax(dim=1) == inside[20_000:]).float().mean())
     print(f"{right:.3f} are right\n{trainer.card()}")
-    return {"right": right, "epsilon": trainer.card()["epsilon"]}
+    return {"right": right, "epsilon": trainer.card().epsilon}
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from .query.sample.sample import sample as sample
 from .query.sample.sample import sample_records as sample_records
 from .query.select.frame import group_by as group_by
 from .query.select.sql import sql as sql
+from .releases.card_of import privacy_card as privacy_card
+from .releases.privacy_card import PrivacyCard as PrivacyCard
+from .releases.signed_card import SignedCard as SignedCard
 from .schema.dates import Date as Date
 from .schema.dates import Datetime as Datetime
 from .schema.schema import Boolean as Boolean

@@ -26,7 +26,6 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
 from discreet.deep.checks.check import Checked
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.training.privacy_card import PrivacyCard
 from discreet.learners.trees.grown_tree import GrownTree
 from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger
@@ -34,7 +33,9 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.microdata.anonymity.check_anonymity import AnonymityReport, ColumnRisk, SensitiveFigures
 from discreet.query.chart import Bar
 from discreet.releases.declaration import declaration_of
+from discreet.releases.privacy_card import PrivacyCard
 from discreet.releases.release import Release
+from discreet.releases.signed_card import SignedCard
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli.command import main
 from discreet.trust.curator import Curator
@@ -151,8 +152,23 @@ def test_receipts_ledgers_errors_and_trees_are_plain(tmp_path: Path) -> None:
     texts = {HOSTILE: HOSTILE}
     check(AttackReport(HOSTILE, texts, (RunAttack(found, HOSTILE, HOSTILE),), texts, (HOSTILE,), (HOSTILE,)))
     check(Checked((HOSTILE,), (HOSTILE,)))
-    card = {"unit": HOSTILE, "epsilon": 1.0, "delta": 0.0, "steps": HOSTILE, "versions": {HOSTILE: HOSTILE}}
-    check(PrivacyCard(card))
+    card = PrivacyCard(
+        about=HOSTILE,
+        kind="model",
+        event=NoPromise(HOSTILE),
+        epsilon=1.0,
+        delta=0.0,
+        neighbors=Neighbors.REPLACE,
+        unit=Unit("user", column=HOSTILE, rows=2),
+        secret=False,
+        key=HOSTILE,
+        head=HOSTILE,
+        public={HOSTILE: HOSTILE},
+        facts={HOSTILE: HOSTILE},
+        versions={HOSTILE: HOSTILE},
+    )
+    check(card)
+    check(SignedCard(card, HOSTILE, b""))
     check(MovingTable(np.zeros((2, 1)), 1.0, Budget(1.0), columns=[HOSTILE]))
     risks, spread = (ColumnRisk(HOSTILE, 1, 1, 1.0),), (SensitiveFigures(HOSTILE, 1, 1.0, 1.0, 0.5, False),)
     check(AnonymityReport(2, 1, 1, 1, spread, risks, (HOSTILE,)))

@@ -23,7 +23,7 @@ def test_the_notebook_runs_and_shows_what_it_is_about() -> None:
         for cell in code:
             exec(compile(cell, "private_network.ipynb", "exec"), names)
     assert names["right"] > 0.8
-    assert names["trainer"].card()["epsilon"] == pytest.approx(2.0, rel=1e-6)
+    assert names["trainer"].card().epsilon == pytest.approx(2.0, rel=1e-6)
     assert names["verdict"].holds
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.display.document import STYLE
+from discreet.display.document import STYLE, source_of
 from discreet.query.report import Report, profile
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
@@ -81,7 +83,17 @@ def test_nothing_is_loaded_and_nothing_runs(hostile: Report) -> None:
         assert not any(name.startswith("on") or name in ("src", "href", "action") for name in attributes)
     assert not re.search(r"url\(|@import|https?:", hostile.to_html())
     policy = [a["content"] for _, a in tags.found if a.get("http-equiv") == "Content-Security-Policy"]
-    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+    assert policy == [f"default-src 'none'; style-src {source_of(STYLE)}"]
+
+
+def test_the_policy_lets_through_the_one_sheet_alone(hostile: Report) -> None:
+    text = hostile.to_html()
+    sheets = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(sheets[0].encode()).digest()).decode()
+    assert len(sheets) == 1
+    assert f"style-src 'sha256-{digest}'" in text
+    assert not any("style" in attributes for _, attributes in read(text).found)  # no attribute passes such a policy
+    assert len(re.findall("<style>", hostile._repr_html_())) == 1
 
 
 def test_the_privacy_card_says_what_is_promised_and_what_is_not(hostile: Report) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from discreet.core.grid import Array
 from discreet.display.digits import error_bar, exact, number
-from discreet.display.plain import shortened
+from discreet.display.plain import plain, shortened
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ def columns_chart(bars: Sequence[Bar], edges: Array, shown: Callable[[float], st
     def y(count: float) -> float:
         return floor - (floor - top) * min(max(count, 0.0) / most, 1.0)
 
-    drawn = [_line(left, y(tick), width - right, y(tick), "grid") for tick in scale]
-    drawn += [_words(left - 8, y(tick) + 4, exact(tick), "end") for tick in scale]
+    drawn = [line(left, y(tick), width - right, y(tick), "grid") for tick in scale]
+    drawn += [words(left - 8, y(tick) + 4, exact(tick), "end") for tick in scale]
     for bar, start, end in zip(bars, edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         step, center = x_of(end) - x_of(start), x_of(start / 2 + end / 2)
         shape = _box(x_of(start) + 0.08 * step, y(bar.count), step * 0.84, floor - y(bar.count))
-        drawn.append(f"<g>{_title(bar)}{shape}{_line(center, y(bar.low), center, y(bar.high), 'error')}</g>")
+        drawn.append(f"<g>{_title(bar)}{shape}{line(center, y(bar.low), center, y(bar.high), 'error')}</g>")
     for tick in round_ticks(lower, upper):
         x = x_of(tick)
-        drawn += [_line(x, floor, x, floor + 4, "axis"), _words(x, height - 6, shown(tick), "middle")]
-    return _picture(width, height, drawn)
+        drawn += [line(x, floor, x, floor + 4, "axis"), words(x, height - 6, shown(tick), "middle")]
+    return picture(width, height, drawn)
 
 
 def row_chart(bar: Bar, most: float) -> str:
@@ -91,8 +91,11 @@ def _title(bar: Bar) -> str:
     return f"<title>{html.escape(shortened(bar.label, 200))}: {bar}</title>"
 
 
-def _picture(width: float, height: float, drawn: Sequence[str]) -> str:
-    frame = f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="bar chart" class="chart"'
+def picture(width: float, height: float, drawn: Sequence[str], label: str = "bar chart", kind: str = "bars") -> str:
+    """A drawing that is as wide as its place, with what it shows in words."""
+    frame = (
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{html.escape(plain(label))}" class="chart {kind}"'
+    )
     return f"<svg {frame}>{''.join(drawn)}</svg>"
 
 
@@ -100,9 +103,11 @@ def _box(x: float, y: float, width: float, height: float) -> str:
     return f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0):.2f}" height="{max(height, 0):.2f}" rx="2"/>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    """A line of a kind that the sheet colours."""
     return f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" class="{kind}"/>'
 
 
-def _words(x: float, y: float, text: str, anchor: str) -> str:
+def words(x: float, y: float, text: str, anchor: str) -> str:
+    """Words that begin, end or have their middle at a place."""
     return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}">{html.escape(text)}</text>'

@@ -11,6 +11,8 @@ from discreet.display.document import document, framed, tiles
 from discreet.display.notebook import safe, unbroken
 from discreet.query.chart import Bar, columns_chart, row_chart
 from discreet.query.text import error_text, value_text
+from discreet.releases.card_page import limits
+from discreet.releases.privacy_card import PrivacyCard
 from discreet.schema.schema import Number
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def page(report: Report) -> str:
 
 
 def fragment(report: Report) -> str:
-    """The report as a part of another document, such as a notebook."""
+    """The report as a part of another document, whose sheet it needs."""
     return framed(_head(report), *(_section(column) for column in report.columns), _card(report))
 
 
@@ -91,6 +93,7 @@ def _figure(bar: Bar) -> str:
 
 
 def _card(report: Report) -> str:
+    card = PrivacyCard.of(report.receipt)
     rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in _promise(report).items())
     bounds = "".join(
         f"<li><b>{safe(column.name)}</b>: {unbroken(column.description)}</li>" for column in report.columns
@@ -100,7 +103,7 @@ def _card(report: Report) -> str:
         f"<table class='promise'>{rows}</table>"
         "<div class='notes'><div><h3>Taken from the schema, not from the data</h3>"
         f"<ul>{bounds}</ul><p>{_treatment(report)}</p></div>"
-        f"<div><h3>What is not protected</h3><ul>{_limits(report)}</ul></div></div></section>"
+        f"<div><h3>What is not protected</h3>{limits(card.limits)}</div></div></section>"
     )
 
 
@@ -132,18 +135,3 @@ def _promise(report: Report) -> dict[str, str]:
     }
     exact = f"<details><summary>as in the ledger</summary><code>{safe(written(receipt.event))}</code></details>"
     return {name: unbroken(text) + (exact if name == "event" else "") for name, text in facts.items()}
-
-
-def _limits(report: Report) -> str:
-    count = "" if report.receipt.neighbors is Neighbors.ADD_REMOVE else "The number of records is public."
-    whole = report.receipt.unit.kind != "record"
-    several = "" if whole else "A person with several rows is protected row by row only."
-    limits = [
-        "Facts that hold for the table as a whole, such as a common link between two columns, remain visible: privacy "
-        "hides individuals, not patterns.",
-        several,
-        count,
-        "The schema, its bounds and its lists are public, and so are the file's name and column names.",
-        "Other releases about the same people add to this loss unless they are charged to the same ledger.",
-    ]
-    return "".join(f"<li>{limit}</li>" for limit in limits if limit)

@@ -14,6 +14,7 @@ from discreet.core.ledger import Balance
 from discreet.core.mechanism import Mechanism
 from discreet.core.progress_bar import Progress
 from discreet.core.receipt import Receipt
+from discreet.display.document import styled
 from discreet.query.column_ask import ColumnAsk, Setting, column_ask
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.page import fragment, page
@@ -80,7 +81,7 @@ class Report:
         return text(self)
 
     def _repr_html_(self) -> str:
-        return fragment(self)
+        return styled(fragment(self))
 
 
 def _column_json(column: ColumnProfile) -> dict[str, Any]:

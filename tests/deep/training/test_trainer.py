@@ -207,7 +207,7 @@ def test_released_weights_carry_what_they_cost(tmp_path: Path) -> None:
     card = json.loads(kept["card"])
     assert card == json.loads((tmp_path / "model.pt.card.json").read_text())
     assert card["epsilon"] == account.balance().certified > 0
-    assert (card["unit"], card["neighbors"], card["ledger_head"]) == ("record", "add_remove", account.head)
+    assert (card["unit"]["kind"], card["neighbors"], card["head"]) == ("record", "add_remove", account.head)
     torch.testing.assert_close(kept["weights"]["0.weight"], run.model.state_dict()["0.weight"])
 
 

@@ -34,7 +34,7 @@ def joined(reports: Sequence[AttackReport]) -> str:
 
 
 def fragment(report: AttackReport) -> str:
-    """The report as a part of another document, such as a notebook."""
+    """The report as a part of another document, whose sheet it needs."""
     parts = [_head(report), _overview(report), *map(_attack, report.runs), _whom(report), _promise(report)]
     return framed(*parts, _advice(report), _unfit(report))
 

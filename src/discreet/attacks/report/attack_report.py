@@ -17,6 +17,7 @@ from discreet.attacks.report.allowance import Allowance
 from discreet.core.checks import is_number, shown
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.receipt import Receipt
+from discreet.display.document import styled
 from discreet.display.plain import plain
 from discreet.releases.columns import Columns, Series
 from discreet.releases.release import finite
@@ -190,7 +191,7 @@ class AttackReport:
     def _repr_html_(self) -> str:
         from discreet.attacks.report.attack_page import fragment
 
-        return fragment(self)
+        return styled(fragment(self))
 
 
 def attacked(

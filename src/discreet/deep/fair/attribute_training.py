@@ -25,7 +25,7 @@ from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, de
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.noise.histogram_then_gradient import HistogramThenGradient
 from discreet.deep.questions.fair_sums import ASKED, AttributeSample, CentredSums, KnownRecords, middle
-from discreet.deep.training.privacy_card import digest
+from discreet.deep.training.released_weights import digest
 from discreet.trust.permit import Permit
 
 

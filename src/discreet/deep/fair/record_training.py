@@ -22,8 +22,8 @@ from discreet.deep.fair.multipliers import Multipliers, deviation, floored_share
 from discreet.deep.noise.histogram_then_gradient import HistogramThenGradient
 from discreet.deep.questions.fair_sums import ASKED, CHUNK, CPU, CountsByCell, RecordSample, SecretRecords
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
-from discreet.deep.training.privacy_card import digest
 from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.deep.training.released_weights import digest
 from discreet.trust.permit import Permit
 
 NOISIEST = 0.6  # the greatest length of the noise of a gradient, about, over that of one record's gradient

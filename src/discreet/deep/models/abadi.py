@@ -20,8 +20,8 @@ from discreet.core.mechanism import SecretSample
 from discreet.core.receipt import Receipt
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import SampledGradient, WholeGradient
-from discreet.deep.training.privacy_card import digest
 from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.deep.training.released_weights import digest
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian

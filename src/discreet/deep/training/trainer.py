@@ -16,8 +16,9 @@ from torch.optim.lr_scheduler import LRScheduler
 from discreet import __version__
 from discreet.core.checks import check_whole
 from discreet.core.errors import DiscreetError, ParameterError
-from discreet.core.events import Event, written
+from discreet.core.events import Event
 from discreet.core.held import Held, exclusive
+from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.deep.checks.check import check
 from discreet.deep.checks.optimizer_check import check_optimizer
@@ -25,12 +26,13 @@ from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultipl
 from discreet.deep.questions.records_as_tensors import RecordsAsTensors
 from discreet.deep.questions.sampled_gradient import RecordCount, SampledGradient
 from discreet.deep.training.checkpoint import checked_checkpoint, load_checkpoint
-from discreet.deep.training.privacy_card import PrivacyCard, as_table, as_text, digest, written_aside
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.processes import current_processes
+from discreet.deep.training.released_weights import as_table, as_text, digest, written_aside
 from discreet.deep.training.step import Step
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.deep.training.weight_average import WeightAverage
+from discreet.releases.privacy_card import PrivacyCard
 from discreet.trust.holder import Described
 from discreet.trust.permit import KEPT, Permit
 
@@ -270,25 +272,30 @@ class Trainer(Held):
         card = self.card()
         average = {} if self._average is None else {"average": self.average.state_dict()}
         with written_aside(path) as part:
-            torch.save({"weights": self.model.state_dict(), **average, "card": json.dumps(card)}, part)
+            torch.save({"weights": self.model.state_dict(), **average, "card": card.to_json()}, part)
         with written_aside(f"{path}.card.json") as part:
-            part.write_text(json.dumps(card, indent=1))
+            part.write_text(card.to_json(), encoding="utf-8")
 
     def card(self) -> PrivacyCard:
-        """What the weights cost and whom they protect, in plain numbers: of the whole account, all runs together."""
+        """What the weights cost and whom they protect: of the whole account, all runs together."""
         if not self._processes.first:
             raise ParameterError("card", "the account is with the first process", "Ask there.")
-        ledger, balance = self._data.ledger, self._data.ledger.balance()
+        ledger = self._data.ledger
+        balance = ledger.balance()
         return PrivacyCard(
-            unit="record",
-            neighbors="add_remove",
+            about=f"weights of {type(self.model).__name__}",
+            kind="model",
+            event=self.plan.event,
             epsilon=balance.certified,
-            delta=ledger.budget.delta,
-            steps=self._done,
-            event=json.loads(written(self.plan.event)),
-            clip=self.plan.clip,
-            ledger_head=ledger.head,
-            versions={"discreet": __version__, "torch": torch.__version__},
+            delta=balance.budget.delta,
+            neighbors=Neighbors.ADD_REMOVE,
+            unit=RECORD,
+            secret=all(entry.secret for entry in ledger.entries()),
+            together=True,
+            head=ledger.head,
+            facts={"steps": str(self._done), "clip": f"{self.plan.clip:g}, the greatest length of a record's gradient"},
+            balance=balance,
+            versions={"discreet": __version__, "torch": str(torch.__version__)},
         )
 
     def lines(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from discreet.core.receipt import in_words
 from discreet.deep.clipping.clip_quantile import ClipQuantile
 from discreet.deep.noise.banded_factorization import MOST, BandedFactorization
 from discreet.deep.noise.truncation import TruncatedSample, Truncation
-from discreet.deep.training.privacy_card import as_table, as_text
+from discreet.deep.training.released_weights import as_table, as_text
 from discreet.mechanisms.additive.gaussian import Gaussian
 
 ASKED = "plan a training run"
