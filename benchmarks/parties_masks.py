@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing
+import os
 import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +21,9 @@ from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masked_sum.client import Client
 from discreet.crypto.masked_sum.mask_terms import MaskTerms
+from discreet.crypto.masked_sum.masks import add_mask
 from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.messages import Message
 from discreet.crypto.rounds.terms import UsedRounds
 from discreet.mechanisms.additive.binomial import Binomial
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -57,11 +61,18 @@ def rows() -> Iterator[Row]:
         "a hundred parties, a tenth may leave: masks that each has chosen", many.terms(10, Gaussian(1.0)).degree
     )
     with ten.asked() as few, many.asked() as hundred:
+        for one in (few, hundred):  # warms up
+            round_of(one, 100_000, Gaussian(1.0))
+        spent = [-one.spent() for one in (ten, many)]
         walls = [
-            (round_of(few, 100_000, Gaussian(1.0)), round_of(hundred, 100_000, Gaussian(1.0)))
-            for _ in range(ROUNDS + 1)
+            (round_of(few, 100_000, Gaussian(1.0)), round_of(hundred, 100_000, Gaussian(1.0))) for _ in range(ROUNDS)
         ]
-    before, after = (statistics.median(column) for column in zip(*walls[1:], strict=True))
+        spent = [(was + one.spent()) / ROUNDS for was, one in zip(spent, (ten, many), strict=True)]
+    before, after = (statistics.median(column) for column in zip(*walls, strict=True))
+    for number, seconds in zip((10, 100), spent, strict=True):
+        yield printed(f"1e5 numbers, {number} parties: processor time of each, milliseconds", 1e3 * seconds / number)
+    alone = of_its_own(ten)
+    yield printed("of that, what no number of parties changes: TLS not counted, milliseconds", 1e3 * alone)
     yield printed("1e5 numbers, 10 parties in ten processes: wall seconds", before)
     yield at_most("1e5 numbers, 100 parties in ten processes over 10 parties: wall", after / before, 4.0)
 
@@ -91,6 +102,12 @@ class Members:
         cards = tuple(PartyCertificate.of(one).certificate for one in (self.server, *self.identities))
         self.agreed = Agreed(cards, threshold, colluding, largest)
         self.federation = self.agreed.federation()
+        self.workers: list[int] = []
+
+    def spent(self) -> float:
+        """The processor time of the processes in which parties listen, so far."""
+        fields = [Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split() for worker in self.workers]
+        return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
 
     def terms(self, size: int, noise: Mechanism[np.ndarray]) -> MaskTerms:
         """Those of a round in which so many counts are asked."""
@@ -114,6 +131,7 @@ class Members:
             worker.start()
         try:
             addresses = [address for own, _ in pipes for address in own.recv()]
+            self.workers = [worker.pid for worker in workers if worker.pid is not None]
             with SecureSum(self.federation, self.server, addresses, patience=120.0) as trust:
                 yield trust
         finally:
@@ -163,6 +181,23 @@ def masking(members: Members) -> float:
         run.whole()
         found.append(run.masked)
     return min(found)
+
+
+def of_its_own(members: Members) -> float:
+    """The least processor time in which a party reads a call, makes its noisy vector, masks it once and signs it."""
+    question, member = contingency_of(SCHEMA, ("x0",), (100_000,)), members.identities[0]
+    call = Call.of(question, Gaussian(1.0).event, members.federation)
+    party = Party(member, np.random.default_rng(0).uniform(0, 1, (RECORDS, 1)), members.federation)
+
+    def once(number: int) -> float:
+        asked = Message(f"r{number}", "server", "call", call.written()).signed(members.server)
+        start = time.process_time()
+        vector = party.seated(asked)._vector().astype(np.uint64)
+        add_mask(vector, bytes(32))
+        Message("r", member.name, "masked", vector.tobytes()).signed(member)
+        return time.process_time() - start
+
+    return min(once(number) for number in range(ROUNDS))
 
 
 def round_of(trust: SecureSum, size: int, noise: Mechanism[np.ndarray]) -> float:
