@@ -54,13 +54,13 @@ def charge_on(ledger: StoredLedger, notes: Path, name: str) -> None:
     """Ask one question after another, noting what was told; a store that fails is asked again."""
     for number in range(1_000_000):
         key = f"{name}-{number}"
-        paid = persistent(lambda key=key: ledger.reserve(EVENT, "soak", request=key, key=key))  # type: ignore[misc]
+        paid = persistent(lambda key=key: ledger.reserve(EVENT, "soak", request=key, key=key))
         if paid is None:
             time.sleep(0.01)
             continue
         note(notes, "reserved", key, str(paid.number))
         result = os.urandom(16) + key.encode()
-        done = persistent(lambda paid=paid, result=result: ledger.commit(paid, result))  # type: ignore[misc]
+        done = persistent(lambda paid=paid, result=result: ledger.commit(paid, result))
         note(notes, "released", key, hashlib.sha256(done.result).hexdigest())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import secrets
 from pathlib import Path
@@ -155,6 +156,6 @@ def test_without_the_driver_the_error_names_the_extra(monkeypatch: pytest.Monkey
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(postgres_store.importlib, "import_module", missing)
+    monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(MissingExtra, match=r"discreet\[postgres-ledger\]"):
         PostgresLedger.open("postgresql://", account="a", anchor=tmp_path / "a")
