@@ -63,7 +63,8 @@ class MappedTrust(WrappedTrust, Secret):
     def __init__(self, trust: TrustModel, by: RecordMap, among: str = "") -> None:
         super().__init__(trust, by.after)
         self.by, self._among = by, among
-        self._mapping, self._view = threading.Lock(), None
+        self._mapping = threading.Lock()
+        self._view: View | None = None
         differ = by.rows_out * (2 if trust.neighbors is Neighbors.ADD_REMOVE else 1)
         self.unit = dataclasses.replace(trust.unit, rows=trust.unit.rows * differ)
 
@@ -97,11 +98,12 @@ class MappedTrust(WrappedTrust, Secret):
     def _mapped(self, view: View) -> View:
         """The rows, which are made once: a function may give others each time, and takes long."""
         with self._mapping:
-            if self._view is None:
+            found = self._view
+            if found is None:
                 rows = Matrix(view.mapped(self.by), self.schema)
                 rows.unit = self.unit
-                self._view = CuratorsView(rows, view.neighbors, view.bits)
-            return self._view
+                found = self._view = CuratorsView(rows, view.neighbors, view.bits)
+            return found
 
 
 def record_map(
