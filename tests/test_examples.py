@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -154,6 +155,34 @@ def test_the_notebook_shows_the_noise_of_each_kind_of_trust(monkeypatch: pytest.
     for name, found in ran["found"].items():
         assert ran["errors"][name].std() == pytest.approx(found.stddev, rel=0.13)
     assert ran["found"]["masks"].stddev / ran["found"]["curator"].stddev == pytest.approx((5 / 4) ** 0.5, rel=0.03)
+
+
+def test_the_notebook_on_two_tables_shows_what_holds() -> None:
+    cells = json.loads((EXAMPLES / "two_tables.ipynb").read_text(encoding="utf-8"))["cells"]
+    ran: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec(compile("".join(cell["source"]), "two_tables.ipynb", "exec"), ran)
+    older = ran["people"]["age"] >= 65
+    came = np.isin(ran["people"]["who"], ran["visits"]["who"])
+    exact = [(older & came & (ran["people"]["sex"] == sex)).sum() for sex in ("f", "m")]
+    assert np.allclose(ran["older"]["count"].values, exact, atol=60)
+    assert ran["older"].receipt.unit.rows == 1
+    assert ran["by_sex"].receipt.unit.rows == 5
+    assert ran["weighted"].unit.rows == 10
+    for words in ("public table wards", "5 rows", "nothing bounds how many"):
+        assert words in printed.getvalue()
+    assert len(ran["account"].entries()) == 4
+
+
+def test_the_same_text_is_asked_of_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("POSTGRES", "SPARK"):
+        monkeypatch.delenv(name, raising=False)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(EXAMPLES / "units_and_wards.py"))["main"]()
+    for words in ("longest", "[10, 100]", "icu"):
+        assert words in printed.getvalue()
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ VISITS = pd.DataFrame(
 VISITS.loc[VISITS["who"] < 900, "town"] = "Bern"
 DESCRIBED = {"stay": (0, 60), "age": (0, 110), "ward": ["day", "icu"], "town": str}
 UNIT = Unit("user", "who", 2)
-TEXTS = {
+TEXTS: dict[str, Any] = {
     "visits": "count",
     "known": "count of stay",
     "longest": "max of stay",
