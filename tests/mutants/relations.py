@@ -84,7 +84,8 @@ MUTANTS = [
     *of(
         "trust/sources/related_rows",
         ("            if self._connection is None:\n", "            if True:\n"),
-        tests=ROWS,
+        ("        relation.check_bounded(ASKED)\n", ""),
+        tests=f"{ROWS} {TRUST}",
     ),
     *of(
         "trust/private_data",

@@ -77,7 +77,7 @@ def test_the_price_covers_the_neighbors_that_differ_most(kind: str, rows: int) -
 
 
 def test_the_rows_of_a_unit_alone_would_be_refuted_where_units_share_a_key() -> None:
-    records = {"who": list("aabbcc"), "stay": [60.0, 60.0, 0.0, 0.0, 0.0, 0.0], "ward": ["day"] * 6}
+    records: dict[str, Any] = {"who": list("aabbcc"), "stay": [60.0, 60.0, 0.0, 0.0, 0.0, 0.0], "ward": ["day"] * 6}
     without = {name: column[2:] for name, column in records.items()}
     joined = []
     for each in (records, without):
