@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -171,6 +172,34 @@ def test_the_notebook_that_asks_a_site_asks_it() -> None:
             exec(compile("".join(cell["source"]), "ask_a_site.ipynb", "exec"), ran)
     assert ran["model"].cluster_centers_.shape == (3, 2)
     assert 2 < 10 - ran["balance"].remaining < 2.5
+
+
+def test_the_notebook_on_two_tables_shows_what_holds() -> None:
+    cells = json.loads((EXAMPLES / "two_tables.ipynb").read_text(encoding="utf-8"))["cells"]
+    ran: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec(compile("".join(cell["source"]), "two_tables.ipynb", "exec"), ran)
+    older = ran["people"]["age"] >= 65
+    came = np.isin(ran["people"]["who"], ran["visits"]["who"])
+    exact = [(older & came & (ran["people"]["sex"] == sex)).sum() for sex in ("f", "m")]
+    assert np.allclose(ran["older"]["count"].values, exact, atol=60)
+    assert ran["older"].receipt.unit.rows == 1
+    assert ran["by_sex"].receipt.unit.rows == 5
+    assert ran["weighted"].unit.rows == 10
+    for words in ("public table wards", "5 rows", "nothing bounds how many"):
+        assert words in printed.getvalue()
+    assert len(ran["account"].entries()) == 4
+
+
+def test_the_same_text_is_asked_of_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("POSTGRES", "SPARK"):
+        monkeypatch.delenv(name, raising=False)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(EXAMPLES / "units_and_wards.py"))["main"]()
+    for words in ("longest", "[10, 100]", "icu"):
+        assert words in printed.getvalue()
 
 
 @pytest.mark.slow

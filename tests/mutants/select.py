@@ -50,7 +50,7 @@ MUTANTS = [
             "return self.trust.ask(transformed(question, self.by), mechanism)",
             "return self.trust.ask(question, mechanism)",
         ),
-        ("if not any(name in trust.derived for one in new for name in one.reads):", "if False:"),
+        ("if not any(name in trust.derived for one in columns for name in one.reads):", "if False:"),
         ("if trust.steps >= MOST_STEPS:", "if False:"),
     ),
     *of(
@@ -88,7 +88,7 @@ MUTANTS = [
         tests=SQL,
     ),
     *of(
-        "query/select/sql_rows",
+        "query/select/sql_from",
         ('            found.filtered(node.args["where"].this)', "            pass"),
         ("if found and name not in CLAUSES:", "if False:"),
         ("        for clause in OUTSIDE:", "        for clause in ():"),
@@ -116,8 +116,8 @@ MUTANTS = [
     *of(
         "query/select/shown_rows",
         ("-keys if by.descends else keys", "keys"),
-        ("for by in reversed(self.order)", "for by in self.order"),
-        ("kept = kept[: self.limit]", "kept = kept"),
+        ("for by in reversed(self.node.order)", "for by in self.node.order"),
+        ("kept = kept[: self.node.limit]", "kept = kept"),
         (
             "SIGNS[one.sign](table[one.column].values[kept], one.value)",
             "SIGNS[one.sign](one.value, table[one.column].values[kept])",

@@ -37,13 +37,13 @@ VISITS = pd.DataFrame(
 VISITS.loc[VISITS["who"] < 900, "town"] = "Bern"
 DESCRIBED = {"stay": (0, 60), "age": (0, 110), "ward": ["day", "icu"], "town": str}
 UNIT = Unit("user", "who", 2)
-TEXTS = {
+TEXTS: dict[str, Any] = {
     "visits": "count",
     "known": "count of stay",
     "longest": "max of stay",
     "least": "min of stay * 24",
     "total": "sum of stay",
-    "mean": "mean of age",
+    "mean": "mean of stay",
     "ever": "any of ward == 'icu'",
     "always": "all of age >= 18",
     "town": "only of town",
@@ -96,7 +96,7 @@ def by_python() -> np.ndarray:
                 known.max() if len(known) else np.nan,
                 known.min() * 24 if len(known) else np.nan,
                 min(steps, 300.0) if len(known) else np.nan,
-                np.floor(age * 2.0**23).sum() / len(age) * 2.0**-23,
+                np.floor(known * 2.0**24).sum() / len(known) * 2.0**-24 if len(known) else np.nan,
                 float((own["ward"] == "icu").any()),
                 float((age >= 18).all()),
                 codes[0] if len(codes) == 1 else np.nan,

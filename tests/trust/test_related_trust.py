@@ -10,7 +10,7 @@ import pytest
 import discreet
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import account_of
 from discreet.questions.question import AllRecords
@@ -79,3 +79,29 @@ def test_replaced_units_are_refused_a_join_on_a_key_and_all_that_is_no_sum() -> 
     assert not each.curated
     assert each.public_size is None
     assert 20 < discreet.mean(each, "longest", epsilon=1e4).value < 60
+
+
+def test_pooled_units_are_brought_together_before_they_are_joined() -> None:
+    """The sums of joined rows are not clipped unit by unit: so a unit with any number of rows is refused there."""
+    unit = Unit("user", "who", pooled=True)
+    data = PrivateData.of(VISITS, DESCRIBED, account_of(Budget(1e3), Neighbors.ADD_REMOVE, unit), unit=unit)
+    wards = discreet.PublicTable({"ward": ["day"]}, {"ward": ["day", "icu"]})
+    with pytest.raises(NotPermitted, match="any number of rows"):
+        data.join(wards, "ward")
+    node = StoredRows("visits", data.schema, unit)
+    with pytest.raises(NotPermitted, match="any number of rows"):
+        RelatedRows(node, {})
+    each = data.per_unit(ward="only of ward", longest="max of stay").join(wards, "ward")
+    assert each.unit == Unit("user", "who", 1)
+
+
+def test_a_record_that_meets_several_public_rows_is_protected_as_all_of_them() -> None:
+    wards = discreet.PublicTable({"ward": ["day", "icu", "icu"]}, {"ward": ["day", "icu"]})
+    data = PrivateData.of(VISITS, DESCRIBED, Budget(1e5)).join(wards, "ward")
+    found = discreet.count(data, epsilon=1e4)
+    assert found.value == (VISITS["ward"] == "day").sum() + 2 * (VISITS["ward"] == "icu").sum()
+    assert found.receipt.unit == Unit("record", rows=2)
+    assert type(found.receipt).read(found.receipt.to_json()) == found.receipt
+    assert data.public_size is None
+    with pytest.raises(ParameterError, match="a record is one row"):
+        PrivateData.of(VISITS, DESCRIBED, Budget(1.0), unit=Unit(rows=2))

@@ -95,6 +95,7 @@ class RelatedTables(Secret):
         pairs, by_unit = _agreeing(left, right, on)
         tables = {**self.tables, **other.tables}
         public = right.protected is None
+        left.check_bounded(ASKED)
         if public and most is None and all(two in right.schema.columns for _, two in pairs):
             most = most_alike(other.tables[right], right, [two for _, two in pairs])
         keys = {two for _, two in pairs}

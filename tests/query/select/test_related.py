@@ -162,7 +162,7 @@ def test_tables_of_another_account_or_unit_are_not_joined() -> None:
         data["visits"].join(WARDS, "ward")
     with pytest.raises(SchemaError, match="Describe both alike"):
         data["visits"].join(PublicTable(WARDS, {"ward": ["icu", "day"], "beds": (0, 40)}), "ward")
-    with pytest.raises(ParameterError, match='Give "inner" or "left"'):
+    with pytest.raises(ParameterError, match='"left" or "weighted"'):
         data["visits"].join(data["wards"], "ward", how="outer")
     with pytest.raises(ParameterError, match="nothing says which columns"):
         data["visits"].join(data["wards"])

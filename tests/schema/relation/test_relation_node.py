@@ -62,6 +62,8 @@ def test_what_nothing_bounds_is_refused() -> None:
     pooled = StoredRows("visits", SCHEMA, Unit("user", "who", pooled=True))
     with pytest.raises(NotPermitted, match="any number of rows"):
         JoinedRows(pooled, VISITS, (), True, None, False, ("a", "b"))
+    with pytest.raises(NotPermitted, match="any number of rows"):  # sums of its rows would not be clipped together
+        JoinedRows(pooled, WARDS, ON, False, 4, False, ("beds",)).check_bounded("join")
     with pytest.raises(NotPermitted, match="nothing bounds how many"):
         JoinedRows(VISITS, VISITS, ON, False, None, False, ("a",))
     with pytest.raises(NotPermitted, match="depends on other units"):

@@ -117,7 +117,7 @@ def _place(data: PrivateData, column: str, by: str, ends: Mapping[str, GroupEnds
 
 
 def _of_places(one: RowStatistic, places: Mapping[str, str]) -> RowStatistic:
-    if one.column not in places:
+    if one.column is None or one.column not in places:
         return one
     if one.statistic not in (*MOVED, *SCALED):
         obstacle = f"{one.statistic.replace('_', ' ')} is not moved between bounds"

@@ -82,7 +82,7 @@ class GroupedData:
 
     def selection(self, *words: str, budget: Budget, confidence: float = CONFIDENCE, **labelled: str) -> Selection:
         """What would be asked: refused here, if it may not be."""
-        return self.asking(*words, **labelled).selection(budget, confidence)
+        return self.asking(*words, bounds=None, weights=None, **labelled).selection(budget, confidence)
 
     def aggregate(
         self,

@@ -89,15 +89,19 @@ class FromReader:
         name = node.name.lower()
         if name in self._queries:
             return self._inner(self._queries.pop(name))
-        data = self.data
-        if isinstance(data, Mapping):
-            known = {shown.lower(): one for shown, one in data.items()}
-            if name not in known:
-                self.sql.refused(node, f"there is no table {node.name!r:.60}", f"There are {', '.join(data)}.")
-            data = known[name]
+        data = self._of_name(node)
         if isinstance(data, PublicTable):
             return data
         return SqlRows(self.sql, data, {one: one for one in data.schema.columns}, self.bounds)
+
+    def _of_name(self, node: Node) -> PrivateData | PublicTable:
+        """The table of this name; the only one, whatever it is called."""
+        if not isinstance(self.data, Mapping):
+            return self.data
+        known = {shown.lower(): one for shown, one in self.data.items()}
+        if node.name.lower() not in known:
+            self.sql.refused(node, f"there is no table {node.name!r:.60}", f"There are {', '.join(self.data)}.")
+        return known[node.name.lower()]
 
     def _inner(self, node: Node) -> SqlRows:
         """The records of a query that chooses and computes, record by record, or brings those of a unit together."""

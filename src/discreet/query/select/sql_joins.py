@@ -39,22 +39,27 @@ class SqlJoins:
 
     def read(self, first: Node, joins: list[Node]) -> SqlRows:
         """The rows of all of them."""
-        found, swapped = self.table(first), list(joins)
+        found = self.table(first)
         if isinstance(found, PublicTable):
-            if not joins or joins[0].args.get("side"):
-                self.sql.refused(first, "the table is public, and nothing about it is asked", "Name a protected table.")
-            left, first, swapped[0] = found, joins[0].this, joins[0]
-            other = self.table(first)
-            if isinstance(other, PublicTable):
-                self.sql.refused(first, "both tables are public", "Begin with a protected table.")
-            other.tables = {_called(first): dict(other.names)}
-            found = self._joined(other, left, joins[0], _called(joins[0].parent.args["from_"].this), first)
-            swapped = swapped[1:]
-        else:
-            found.tables = {_called(first): dict(found.names)}
-        for join in swapped:
+            return self._after_public(found, first, joins)
+        found.tables = {_called(first): dict(found.names)}
+        return self._all(found, joins)
+
+    def _all(self, found: SqlRows, joins: list[Node]) -> SqlRows:
+        for join in joins:
             found = self._joined(found, self.table(join.this), join, _called(join.this), join.this)
         return found
+
+    def _after_public(self, public: PublicTable, first: Node, joins: list[Node]) -> SqlRows:
+        """The same where the first table is public: the second one stands before it."""
+        if not joins or joins[0].args.get("side"):
+            self.sql.refused(first, "the table is public, and nothing about it is asked", "Name a protected table.")
+        second = joins[0].this
+        found = self.table(second)
+        if isinstance(found, PublicTable):
+            self.sql.refused(second, "both tables are public", "Begin with a protected table.")
+        found.tables = {_called(second): dict(found.names)}
+        return self._all(self._joined(found, public, joins[0], _called(first), second), joins[1:])
 
     def _joined(self, left: SqlRows, right: SqlRows | PublicTable, join: Node, called: str, at: Node) -> SqlRows:
         side, kind = (str(join.args.get(name) or "").upper() for name in ("side", "kind"))

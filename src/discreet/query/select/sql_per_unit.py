@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.condition import name_of
 from discreet.core.held import unheld
@@ -37,7 +37,7 @@ class SqlPerUnit:
     def read(self, node: Node) -> SqlRows:
         """The rows with one for each unit, or for each unit and group."""
         by, labels = self._groups(node), dict[str, str]()
-        texts: dict[str, str] = {}
+        texts: dict[str, Any] = {}
         for item in node.expressions:
             label, inner = labelled(item)
             if self.rows.is_unit(inner):

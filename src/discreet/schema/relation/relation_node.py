@@ -128,6 +128,10 @@ class RelationNode(ABC):
         if self.reach.both_ways or self.reach.weighted:
             obstacle = "rows of different units were joined, so that a row is no longer one unit's own"
             raise NotPermitted(asked, obstacle, "Do this with each table before they are joined.")
+        self.check_bounded(asked)
+
+    def check_bounded(self, asked: str) -> None:
+        """Refuse rows whose number for one unit is not bounded."""
         if self.reach.rows is None:
             obstacle = "a unit may have any number of rows there"
             raise NotPermitted(asked, obstacle, 'Give the unit a number of rows, or bring them together by "per_unit".')

@@ -38,6 +38,7 @@ class RelatedRows(DecodedTable):
     """
 
     def __init__(self, relation: RelationNode, tables: Mapping[RelationNode, Source]) -> None:
+        relation.check_bounded(ASKED)
         super().__init__(ASKED, self._table, relation.schema, relation.unit)
         self.relation, self._tables = relation, dict(tables)
         self._lock, self._connection, self._name = threading.RLock(), None, KEPT

@@ -1,0 +1,130 @@
+"""Mistakes in relations: their reach, their rows, and what may be asked of them."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+NODES = "schema/relation/test_relation_node.py"
+PLANS = "trust/test_random_relations.py::test_no_unit_moves_more_rows_than_the_reach"
+UNITS = "trust/test_per_unit.py"
+ROWS = "trust/sources/test_related_rows.py"
+TRUST = "trust/test_related_trust.py"
+ASKED = "query/select/test_related.py"
+WEIGHTED = "trust/sources/test_weighted_rows.py"
+MUTANTS = [
+    *of(
+        "schema/relation/relation_node",
+        ("return RowReach(self.rows + other.rows, both, weighted)", "return RowReach(self.rows, both, weighted)"),
+        ("None if self.rows is None else self.rows * rows", "self.rows"),
+        ("if self.reach.both_ways or self.reach.weighted:", "if self.reach.weighted:"),
+        ("        if self.reach.rows is None:\n            obstacle", "        if False:\n            obstacle"),
+        ("if rows > MOST_ROWS:", "if False:"),
+        tests=NODES,
+    ),
+    *of(
+        "schema/relation/joined_rows",
+        (".times(2 * self.most) + RowReach(0, both_ways=True)", ".times(self.most) + RowReach(0, both_ways=True)"),
+        (".times(2 * self.most) + RowReach(0, both_ways=True)", ".times(2 * self.most)"),
+        ("return self.left.reach.times(max(1, self.most or 0))", "return self.left.reach"),
+        ("self.left.reach.times(max(1, met))", "self.left.reach"),
+        ("if not join.by_unit and join.most is None:", "if False:"),
+        ("if not join.by_unit and join.outer:", "if False:"),
+        ("    if kinds[0] != kinds[1]:", "    if False:"),
+        tests=f"{NODES} {ASKED}",
+    ),
+    *of(
+        "schema/relation/joined_rows",
+        ('*(["l.u = r.u"] if self.by_unit else [])', "*[]"),
+        ("WHERE rank <= {self.most}", "WHERE rank <= {self.most} + 1"),
+        ("md5(concat_ws('|', {texts}))", "random()"),
+        ('*(["u"] if self.by_unit else []), *(f"c{one}"', '*[], *(f"c{one}"'),
+        tests=f"{PLANS} {ROWS}",
+    ),
+    *of(
+        "schema/relation/per_unit",
+        ("return cls(of.unlimited(), tuple(every), tuple(by))", "return cls(of, tuple(every), tuple(by))"),
+        ("return RowReach(None if self.by else 1)", "return RowReach(1)"),
+        ("if own is None or own.column is None:", "if own is None:"),
+        tests=f"{UNITS} {ASKED} {PLANS}",
+    ),
+    *of(
+        "schema/relation/unit_column",
+        ("CASE WHEN min({value}) = max({value}) THEN min({value}) END", "min({value})"),
+        ("FINE, COARSE = 40, 30", "FINE, COARSE = 40, 29"),
+        ("if ends is None:", "if False:"),
+        ("CASE WHEN {own} IS NOT NULL THEN 1 END", "1"),
+        tests=UNITS,
+    ),
+    *of(
+        "schema/relation/limited_rows",
+        ("WHERE {choice(START, self.rows)}", "WHERE place < {self.rows}"),
+        tests=ROWS,
+    ),
+    *of(
+        "schema/relation/weighted_join",
+        ("a.n + b.n AS s", "a.n AS s"),
+        ("RowReach(0, both_ways=True, weighted=True)", "RowReach(0, weighted=True)"),
+        tests=WEIGHTED,
+    ),
+    *of(
+        "trust/sources/weighted_rows",
+        ("np.trunc(parts[:-1] / sizes[:-1, None])", "np.trunc(parts[:-1])"),
+        ('.order(f"c{width}")', ""),
+        ('        raise weighed("hand over rows")', "        return iter(())"),
+        tests=WEIGHTED,
+    ),
+    *of(
+        "trust/related_trust",
+        ("dataclasses.replace(found.bound, nonnegative=False)", "found.bound"),
+        ("if source.relation.reach.both_ways and neighbors is Neighbors.REPLACE:", "if False:"),
+        ("return shown and self.neighbors is Neighbors.ADD_REMOVE", "return True"),
+        ("if (both and not isinstance(question, BoundedSum)) or (", "if ("),
+        tests=TRUST,
+    ),
+    *of(
+        "trust/sources/related_rows",
+        ("            if self._connection is None:\n", "            if True:\n"),
+        ("        relation.check_bounded(ASKED)\n", ""),
+        tests=f"{ROWS} {TRUST}",
+    ),
+    *of(
+        "trust/private_data",
+        ("if other.ledger is not self.ledger:", "if False:"),
+        tests=ASKED,
+    ),
+    *of(
+        "query/select/sql_joins",
+        ('if kind_of(one) != "EQ" or', "if"),
+        ("if called in left.tables:", "if False:"),
+        tests=ASKED,
+    ),
+    *of(
+        "query/select/sql_per_unit",
+        ("if own is not None and own not in by:", "if False:"),
+        ("if not any(self.rows.is_unit(one) for one in named):", "if False:"),
+        tests=ASKED,
+    ),
+    *of(
+        "query/select/sql",
+        ("if len(counted) < len(self.aggregates):", "if False:"),
+        tests=ASKED,
+    ),
+    *of(
+        "query/select/bounds_by_group",
+        ("(width, lower)", "(width, 0.0 * lower)"),
+        ("if set(ends) != set(values):", "if False:"),
+        ("number.lower <= lower < upper <= number.upper", "number.lower <= lower < upper"),
+        tests=ASKED,
+    ),
+    *of(
+        "query/select/lost_groups",
+        ("return 1 - half if distance > 0 else half", "return half"),
+        tests=ASKED,
+    ),
+    *of(
+        "query/select/written_sql",
+        ("condition_sql(part, negated) for part in parts", "condition_sql(part) for part in parts"),
+        ("*(f'{quoted(column)} IS NULL' for column in columns)", "*[]"),
+        tests=ASKED,
+    ),
+]
