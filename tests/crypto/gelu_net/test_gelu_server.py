@@ -151,7 +151,7 @@ def test_sessions_that_cannot_be_are_not_opened() -> None:
     facts = {"purpose": "predict", "update": "clear", "cipher": "plain", "nonce": "0" * 64}
 
     def opening(change: Mapping[str, object]) -> Signed:
-        return Message("hello", "ann", "open", GeluBody(facts | change).to_bytes()).signed(ANN)
+        return Message("hello", "ann", "open", GeluBody({**facts, **change}).to_bytes()).signed(ANN)
 
     server.answer(opening({}))
     for wrong, error in (
