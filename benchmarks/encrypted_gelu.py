@@ -214,7 +214,7 @@ def _seeds() -> list[Row]:
         plain.fit(inputs, classes, EPOCHS, BATCH, np.random.default_rng(seed))
         plainly.append(plain.right(unseen, wanted))
         for kind, updates in (("clear", ClearUpdates()), ("masked", MaskedUpdates(DIGITS))):
-            client = client_of(DIGITS, sealer_of("plain", DIGITS), updates, seed)  # type: ignore[arg-type]
+            client = client_of(DIGITS, sealer_of("plain", DIGITS), updates, seed)
             client.fit(inputs, classes, EPOCHS, BATCH, np.random.default_rng(seed))
             gaps[kind].append(_percent(client.predict(unseen), wanted) - plainly[-1])
     return [

@@ -61,7 +61,7 @@ class Ckks:
 
     def weighted(self, given: list[Any], weights: list[float]) -> Any:
         """The sum of ciphertexts times numbers, back at the scale."""
-        found = None
+        found: Any = None
         for one, weight in zip(given, weights, strict=True):
             plain, product = self.seal.Plaintext(), self.seal.Ciphertext()
             self.encoder.encode(weight, one.parms_id(), SCALE, plain)

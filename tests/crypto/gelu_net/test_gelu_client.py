@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from discreet.core.errors import NotPermitted, ParameterError
-from discreet.crypto.errors import DiscreetError, Malformed
+from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
+from discreet.crypto.errors import Malformed
 from discreet.crypto.gelu_net.gelu_message import GeluBody
 from discreet.crypto.gelu_net.gelu_net import GeluNet, Precision
 from discreet.crypto.gelu_net.layers import DenseLayer

@@ -17,7 +17,7 @@ def test_ciphertexts_and_bytes_of_training_are_those_that_are_sent() -> None:
         for kind in ("clear", "masked"):
             updates: Updates = ClearUpdates() if kind == "clear" else MaskedUpdates(net)
             own = sides(net, "paillier", updates)
-            planned = plan_training(net, 40, 20, 3, kind, key_bits=512)  # type: ignore[arg-type]
+            planned = plan_training(net, 40, 20, 3, kind, key_bits=512)
             own.client.fit(inputs, classes, 3, 20, np.random.default_rng(0))
             spent = own.client.traffic.sent + own.client.traffic.received
             assert planned.bytes == pytest.approx(spent, rel=0.1), (net, kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pytest
@@ -150,8 +150,8 @@ def test_sessions_that_cannot_be_are_not_opened() -> None:
     server = served()
     facts = {"purpose": "predict", "update": "clear", "cipher": "plain", "nonce": "0" * 64}
 
-    def opening(change: dict[str, object]) -> Signed:
-        return Message("hello", "ann", "open", GeluBody(facts | change).to_bytes()).signed(ANN)
+    def opening(change: Mapping[str, object]) -> Signed:
+        return Message("hello", "ann", "open", GeluBody({**facts, **change}).to_bytes()).signed(ANN)
 
     server.answer(opening({}))
     for wrong, error in (

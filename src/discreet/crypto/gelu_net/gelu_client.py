@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.held import Held, exclusive, unheld
+from discreet.core.held import Held, exclusive
 from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.gelu_net.activation import Numbers
-from discreet.crypto.gelu_net.gelu_message import ANSWER, HELLO, NONCE, OPEN, OPENED, PRODUCT, UPDATE, UPDATED, GeluBody
+from discreet.crypto.gelu_net.gelu_loss import deltas_and_loss
+from discreet.crypto.gelu_net.gelu_message import (
+    ANSWER,
+    HELLO,
+    NONCE,
+    OPEN,
+    OPENED,
+    PRODUCT,
+    UPDATE,
+    UPDATED,
+    GeluBody,
+    Traffic,
+)
 from discreet.crypto.gelu_net.gelu_net import Direction, GeluNet
 from discreet.crypto.gelu_net.linear_cipher import Sealer, Steps
 from discreet.crypto.gelu_net.updates import ClearUpdates, UpdateKind, Updates
@@ -38,22 +50,6 @@ class Passed:
     @property
     def outputs(self) -> Numbers:
         return self.given[-1]
-
-
-@unheld("part")
-@dataclass
-class Traffic:
-    """What was sent and received so far.
-
-    Parameters
-    ----------
-    sent, received, messages : int
-        Public. Bytes, and how many messages were answered.
-    """
-
-    sent: int = 0
-    received: int = 0
-    messages: int = 0
 
 
 class GeluClient(Held):
@@ -149,7 +145,7 @@ class GeluClient(Held):
             remedy = "Let `NoisyTraining` ask them of private data: a step would send what nobody has paid for."
             raise NotPermitted(ASKED, "updates are noisy", remedy)
         passed = self.forward(inputs)
-        deltas, loss = self._loss(passed.outputs, targets)
+        deltas, loss = deltas_and_loss(self.net, passed.outputs, targets)
         gradients = []
         for place, own in zip(range(len(self.net.layers) - 1, -1, -1), self._deltas(passed, deltas), strict=True):
             found = self.net.layers[place].gradient(passed.taken[place], own)
@@ -180,7 +176,7 @@ class GeluClient(Held):
     def record_gradients(self, inputs: ArrayLike, targets: ArrayLike) -> Numbers:
         """The gradient of each record, all layers in a row: secret, for whoever clips and adds noise."""
         passed = self.forward(inputs)
-        deltas, _ = self._loss(passed.outputs, targets)
+        deltas, _ = deltas_and_loss(self.net, passed.outputs, targets)
         places = range(len(self.net.layers) - 1, -1, -1)
         found = [
             self.net.layers[place].gradients(passed.taken[place], own)
@@ -201,21 +197,6 @@ class GeluClient(Held):
             if place:
                 back = self._product(place, "backward", self.net.precision.steps(deltas, "deltas"))
                 deltas = back * self.net.layers[place - 1].applied.slope(passed.given[place - 1])
-
-    def _loss(self, outputs: Numbers, targets: ArrayLike) -> tuple[Numbers, float]:
-        """How the loss grows with the outputs of each record, and its mean."""
-        wanted = np.asarray(targets)
-        if self.net.loss == "squares":
-            wanted = wanted.reshape(outputs.shape)
-            return outputs - wanted, float(0.5 * ((outputs - wanted) ** 2).sum(axis=1).mean())
-        if wanted.dtype.kind not in "iu" or wanted.shape != outputs.shape[:1] or not _within(wanted, outputs.shape[1]):
-            raise ParameterError(ASKED, "the targets are no classes", f"Give integers below {outputs.shape[1]}.")
-        chances = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
-        own = np.arange(len(wanted)), wanted
-        loss = float(-np.log(np.maximum(chances[own], 1e-300)).mean())
-        chances[own] -= 1
-        return chances, loss
 
     def _checked(self, inputs: ArrayLike) -> Steps:
         """Inputs in steps."""
@@ -284,7 +265,3 @@ class GeluClient(Held):
 
     def __repr__(self) -> str:
         return f"GeluClient({self._identity.name!r}, {self.purpose}, {self._sealer.cipher})"
-
-
-def _within(classes: NDArray[Any], count: int) -> bool:
-    return bool(classes.size == 0 or (classes.min() >= 0 and classes.max() < count))

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from discreet.core.held import unheld
 from discreet.crypto.errors import UNOPENED, Malformed
 from discreet.crypto.messages import framed, split
 
@@ -60,6 +61,22 @@ class GeluBody:
         except (ValueError, TypeError, RecursionError) as why:
             raise Malformed(cls.asked, "it does not say what it should", "Send it again.", UNOPENED) from why
         return cls(facts, payload)
+
+
+@unheld("part")
+@dataclass
+class Traffic:
+    """What a client has sent and received so far.
+
+    Parameters
+    ----------
+    sent, received, messages : int
+        Public. Bytes, and how many messages were answered.
+    """
+
+    sent: int = 0
+    received: int = 0
+    messages: int = 0
 
 
 def _is(value: Any, kind: Any) -> bool:

@@ -23,7 +23,17 @@ from discreet.service.key_file import read_secret_key
 
 Out = pytest.CaptureFixture[str]
 LONG = 60.0  # seconds: whatever takes longer hangs
-SERVE = ("gelu", "serve", "w.secret", "--identity", "server.key", "--client", "ann.card", "--client", "bob.card")
+SERVE: tuple[str, ...] = (
+    "gelu",
+    "serve",
+    "w.secret",
+    "--identity",
+    "server.key",
+    "--client",
+    "ann.card",
+    "--client",
+    "bob.card",
+)
 SERVE += ("--trainer", "ann", "--slots", "40", "--counts", "counts.json", "--listen", "127.0.0.1:0")
 CLIENT = ("--net", "net.json", "--server", "server.card", "--divide", "16")
 ANN = (*CLIENT, "--identity", "ann.key")
