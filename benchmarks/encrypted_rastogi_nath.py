@@ -68,8 +68,8 @@ def _round() -> list[Row]:
         said[name] = people[name].answer(roll[name], lambda: vectors[name])
 
     seconds = [spent(lambda name=name: seal(name)) for name in names]  # type: ignore[misc]
-    for one in said.values():
-        relay.receive(one)
+    for sealed in said.values():
+        relay.receive(sealed)
     sums = relay.passed_on()
     opening = []
     for name in names[:THRESHOLD]:
@@ -95,7 +95,8 @@ def _law() -> list[Row]:
     share, bits = LaplaceShare(1.0, USERS), DeterministicBits(7)
     scale = share.own_scale(share.prepared(empty))
     runs = math.ceil(DRAWS / SIZE)
-    noise = sum(share.masked(dataclasses.replace(empty).stacked(runs), bits) for _ in range(USERS)).ravel()
+    each = [share.masked(dataclasses.replace(empty).stacked(runs), bits) for _ in range(USERS)]
+    noise = np.sum(each, axis=0).ravel()
     apart = float(stats.kstest(noise.astype(float), stats.laplace(scale=scale).cdf).statistic)
     least = math.sqrt(math.log(2 / 1e-6) / 2 / noise.size)  # Dvoretzky, Kiefer, Wolfowitz and Massart
     return [at_most(f"the law of the total less the curator's, largest of {noise.size} draws", apart, round(least, 5))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,8 +47,9 @@ def random_signs(parameters: MatchParameters, bits: Bits) -> Vectors:
     """A sign for each coordinate, in rows, and slot, in columns; under "ckks" of vectors of length one."""
     width, capacity = parameters.width, parameters.capacity
     words = bits.words(-(-width * capacity // 64)).copy()
-    signs = np.unpackbits(words.view(np.uint8))[: width * capacity].reshape(width, capacity) * 2.0 - 1
-    return signs / np.sqrt(width) if parameters.scheme == "ckks" else signs
+    signs = np.unpackbits(words.view(np.uint8)).astype(np.float64)[: width * capacity].reshape(width, capacity)
+    signs = 2 * signs - 1
+    return signs / math.sqrt(width) if parameters.scheme == "ckks" else signs
 
 
 def checks_size(parameters: MatchParameters) -> int:
