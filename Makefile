@@ -185,7 +185,7 @@ bench-platform: $(VENV)/.dev
 attack-table: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks_private
 
-# 200 analysts at once. SLOWSYNC= names a library that makes every sync slower, SECONDS= how long each load lasts.
+# 200 analysts at once, on the bare disk and with slower syncs. SECONDS= how long each load lasts.
 load: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.platform_server $(SECONDS)
 
