@@ -190,7 +190,7 @@ bench-platform: $(VENV)/.dev
 attack-table: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks_private
 
-# 200 analysts at once. SLOWSYNC= names a library that makes every sync slower, SECONDS= how long each load lasts.
+# 200 analysts at once, on the bare disk and with slower syncs. SECONDS= how long each load lasts.
 load: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.platform_server $(SECONDS)
 
@@ -202,7 +202,7 @@ $(VENV)/fuzz/.ready:
 	@touch $@
 
 fuzz: $(VENV)/.dev $(VENV)/fuzz/.ready
-	$(BIN)/python -m benchmarks.platform_fuzz $(VENV)/fuzz/bin/schemathesis $(N)
+	$(BIN)/python -m benchmarks.fuzz_site $(VENV)/fuzz/bin/schemathesis $(N)
 
 bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties bench-encrypted bench-query bench-platform
 

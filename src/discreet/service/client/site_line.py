@@ -132,7 +132,7 @@ class SiteLine:
             said = json.loads(data)
             parts = [str(said[name]) for name in ("asked", "obstacle", "remedy", "consequence")]
             values = {str(name): one for name, one in dict(said.get("values", {})).items() if str(name).isidentifier()}
-            kind = OWN.get(said["error"]) or getattr(errors, str(said["error"]), DiscreetError)
+            kind: Any = OWN.get(said["error"]) or getattr(errors, str(said["error"]), DiscreetError)
             known = isinstance(kind, type) and issubclass(kind, DiscreetError)
             apart = {"asked", "obstacle", "remedy", "consequence", "values", "args", "settle"}
             values = {name: one for name, one in values.items() if name not in apart and not name.startswith("_")}
