@@ -8,7 +8,7 @@ PIP_FLAGS := --quiet --no-compile --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties bench-encrypted attack-table clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs load fuzz bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties bench-encrypted attack-table clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -179,6 +179,20 @@ bench-encrypted: $(VENV)/.dev $(VENV)/bench-phe/.ready
 # What attacks find in private releases, for the manual: docs/attack_table.md.
 attack-table: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks_private
+
+# 200 analysts at once. SLOWSYNC= names a library that makes every sync slower, SECONDS= how long each load lasts.
+load: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.platform_server $(SECONDS)
+
+# Schemathesis over the whole description of a site: about N= requests for each of its ways.
+N ?= 1100
+$(VENV)/fuzz/.ready:
+	$(PYTHON) -m venv $(VENV)/fuzz
+	$(VENV)/fuzz/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/schemathesis.txt
+	@touch $@
+
+fuzz: $(VENV)/.dev $(VENV)/fuzz/.ready
+	$(BIN)/python -m benchmarks.platform_fuzz $(VENV)/fuzz/bin/schemathesis $(N)
 
 bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties bench-encrypted
 

@@ -35,6 +35,7 @@ class Load:
     end: float = 0.0
     left: int = 0
     answered: int = 0
+    all: int = 0
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -66,6 +67,7 @@ class Line(asyncio.Protocol):
         if len(self.found) < end + 4 + length:
             return
         now, load = time.perf_counter(), self.load
+        load.all += 1
         if not self.answered:
             self.answered = True
             load.answered += 1
@@ -106,6 +108,7 @@ async def run(load: Load) -> dict[str, object]:
         "p99": times[int(len(times) * 0.99)],
         "most": times[-1],
         "statuses": load.statuses,
+        "all": load.all,
         "own": (time.process_time() - cpu) / max(1, len(load.times)),
     }
 

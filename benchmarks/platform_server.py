@@ -132,14 +132,17 @@ def loaded(program: str, folder: Path, path: str, mode: str, seconds: float, sou
         run = [sys.executable, "-m", "benchmarks.load_lines", *arguments]
         before = processor(process.pid)
         found = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
-        found["processor"] = processor(process.pid) - before
+        found["processor"] = (processor(process.pid) - before) / max(1, found["all"])
     return found
 
 
 def processor(pid: int) -> float:
-    """The processor time of a process, in seconds."""
+    """The processor time of a process and of those that it started, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    threads = [Path(f"/proc/{pid}/task/{one}/children").read_text().split() for one in os.listdir(f"/proc/{pid}/task")]
+    own = {int(child) for each in (children, *threads) for child in each}
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(map(processor, own))
 
 
 def rows(seconds: float = 8.0) -> list[Row]:
@@ -170,6 +173,11 @@ def rows(seconds: float = 8.0) -> list[Row]:
         printed(f"site: repeated keys a second, {disk}", ours["same"]["rate"]),
         at_least(f"repeated keys a second, site to bare, {disk}", same, 5.0),
         at_most(f"99th percentile of repeated keys, s, {disk}", ours["same"]["p99"], 0.25),
+        *(
+            printed(f"{name}, {mode} questions: processor time of an answer, ms", 1e3 * found[mode]["processor"])
+            for name, found in (("site with its worker", ours), ("bare server", bare))
+            for mode in ("new", "same")
+        ),
         at_most("answers that were no 200", refused, 0),
         at_most("charges without an answer, after the load", verified.dangling, CLIENTS),
         at_most("budget overspent", max(0.0, balance.certified - balance.budget.epsilon), 0.0),

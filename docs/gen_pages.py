@@ -37,6 +37,8 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "sketches.md",
         "users.md",
         "team_budget.md",
+        "run_a_site.md",
+        "ask_a_site.md",
         "console.md",
         "for_the_auditor.md",
         "publish_a_table.md",

@@ -156,6 +156,16 @@ def test_the_notebook_shows_the_noise_of_each_kind_of_trust(monkeypatch: pytest.
     assert ran["found"]["masks"].stddev / ran["found"]["curator"].stddev == pytest.approx((5 / 4) ** 0.5, rel=0.03)
 
 
+def test_the_notebook_that_asks_a_site_asks_it() -> None:
+    cells = json.loads((EXAMPLES / "ask_a_site.ipynb").read_text(encoding="utf-8"))["cells"]
+    ran: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), "ask_a_site.ipynb", "exec"), ran)
+    assert ran["model"].cluster_centers_.shape == (3, 2)
+    assert 2 < 10 - ran["balance"].remaining < 2.5
+
+
 @pytest.mark.slow
 def test_four_clinics_learn_under_masks_and_verified_sums_and_count_under_verified_counts(tmp_path: Path) -> None:
     """Groups of 30 and 70 years, half of all ill, a slope that is positive: all of it far from its noise."""

@@ -140,7 +140,7 @@ def read_document(document: Any, where: str = "schema") -> SchemaFile:
 def document_of(described: SchemaFile) -> dict[str, Any]:
     """What a schema says, as plain texts, numbers and lists."""
     unit = described.unit
-    about = {"kind": unit.kind, **({} if unit.column is None else {"column": unit.column})}
+    about: dict[str, Any] = {"kind": unit.kind, **({} if unit.column is None else {"column": unit.column})}
     about |= {"pooled": True} if unit.pooled else {} if unit.rows == 1 else {"rows": unit.rows}
     columns = {name: _entry_of(column) for name, column in described.schema.columns.items()}
     return {"neighbors": described.neighbors.value, "unit": about, "columns": columns}

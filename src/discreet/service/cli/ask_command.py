@@ -28,7 +28,7 @@ from discreet.releases.option_docs import SHARED
 from discreet.service.cli.account import check_account, paid_key
 from discreet.service.cli.private_file import private_file, unquoted
 from discreet.service.cli.saying import put_paid
-from discreet.service.cli.site.site_key import data_elsewhere
+from discreet.service.cli.sites.site_key import data_elsewhere
 
 ASKED = "discreet ask"
 WAYS = "Write such as: discreet ask people.csv mean age --by sex --where 'age >= 18'."

@@ -20,7 +20,7 @@ from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
 from discreet.service.cli.parties.aggregate_arguments import add_aggregate
 from discreet.service.cli.parties.rappor_arguments import add_rappor
 from discreet.service.cli.saying import Unwritten
-from discreet.service.cli.site.site_arguments import add_elsewhere, add_fit, add_serve, add_site
+from discreet.service.cli.sites.site_arguments import add_elsewhere, add_fit, add_serve, add_site
 from discreet.service.cli.tables.table_arguments import add_anonymize, add_check, add_form, add_synthesize
 
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, REFUTED, INTERRUPTED = 0, 2, 3, 4, 5, 6, 7, 130

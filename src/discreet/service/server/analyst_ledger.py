@@ -29,11 +29,14 @@ class AnalystLedger:
         self.reserved: list[Reservation] = []
         self.committed: list[tuple[Event, Committed]] = []
         self._events: dict[str, Event] = {}
+        self._budget: Budget | None = None
 
     @property
     def budget(self) -> Budget:
-        """That of the data set."""
-        return self._ledger.budget
+        """That of the data set, as it is when this question first looks at it."""
+        if self._budget is None:  # no `cached_property`: before Python 3.12, all questions would wait for its one lock
+            self._budget = self._ledger.budget
+        return self._budget
 
     @property
     def neighbors(self) -> Neighbors | None:

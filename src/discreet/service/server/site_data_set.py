@@ -12,7 +12,7 @@ from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing, Schem
 from discreet.core.events import Event
 from discreet.core.held import unheld
 from discreet.core.ledger import Balance, Entry
-from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.ledger.stored_ledger import StoredLedger
 from discreet.query.asked_question import AskedQuestion
 from discreet.service.server.analyst_ledger import AnalystLedger, ChargeReached, PricingLedger
 from discreet.service.server.site_file import DataSetEntry
@@ -46,7 +46,7 @@ class SiteDataSet:
         self.trouble = ""
         """What is wrong with the ledger; nothing, as a rule."""
         self._lock = threading.Lock()
-        self._ledger: SqliteLedger | None = None
+        self._ledger: StoredLedger | None = None
         self.open()
 
     def open(self) -> None:
@@ -54,7 +54,7 @@ class SiteDataSet:
         with self._lock:
             self._ledger, self.trouble = None, ""
             try:
-                ledger = SqliteLedger.open(self.entry.account)
+                ledger = self.entry.opened()
                 ledger.balance()
             except (LedgerError, sqlite3.Error, OSError) as why:
                 self.trouble = str(why)
@@ -72,7 +72,7 @@ class SiteDataSet:
             self._ledger.close()
 
     @contextmanager
-    def ledger(self) -> Iterator[SqliteLedger]:
+    def ledger(self) -> Iterator[StoredLedger]:
         """The ledger, to be used in a block: where it breaks, nothing is released until somebody has set it right."""
         ledger = self._ledger
         if ledger is None or self.trouble:

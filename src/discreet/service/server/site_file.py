@@ -21,7 +21,9 @@
     [data.patients]
     schema = "patients.toml"          # columns, relation and unit: see `discreet schema init`
     source = "patients.csv"           # or a Parquet file, a folder, a pattern; "sample" is the table of this library
-    account = "patients.ledger"       # see `discreet ledger create`
+    account = "patients.ledger"       # see `discreet ledger create`; or, for one in PostgreSQL,
+                                      # { address = "postgresql://...", name = "patients", anchor = "patients.anchor" }
+    table = "visits"                  # may be left out: of a population's ledger, the table that this is
     about = "Stays of 2024."
     assumed = 5000                    # how many records `plan` assumes, from what is known without the data
     above = 1.0                       # in place of approval.above
@@ -42,6 +44,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from discreet.core.errors import SchemaError
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.ledger.stored_ledger import StoredLedger
 from discreet.query.schema_file import SchemaFile, read_schema
 from discreet.query.toml_file import read_toml
 
@@ -50,6 +54,15 @@ WORDS = ("name", "address", "tls", "limits", "deadlines", "approval", "data", "u
 SAMPLE = "sample"
 NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 LONGEST_NAME = 64
+
+
+@dataclass(frozen=True)
+class PostgresAccount:
+    """A ledger in PostgreSQL: the database, its name there, and the file with its newest head, on this machine."""
+
+    address: str = field(repr=False)
+    name: str
+    anchor: Path
 
 
 @dataclass(frozen=True)
@@ -64,8 +77,10 @@ class DataSetEntry:
         Public. Its columns, relation and unit.
     source : str
         Where its records are.
-    account : Path
+    account : Path or PostgresAccount
         Of its ledger.
+    table : str, optional
+        Public. Of a population's ledger, the table that this data set is.
     assumed : int, optional
         Public. The number of records that plans assume.
     above : float, optional
@@ -75,10 +90,22 @@ class DataSetEntry:
     name: str
     described: SchemaFile
     source: str
-    account: Path
+    account: Path | PostgresAccount
     about: str = ""
     assumed: int | None = None
     above: float | None = None
+    table: str | None = None
+
+    def opened(self) -> StoredLedger:
+        """The ledger, for charges of this data set."""
+        match self.account:
+            case Path() as path:
+                ledger: StoredLedger = SqliteLedger.open(path)
+            case PostgresAccount(address, name, anchor):
+                from discreet.ledger.postgres_ledger import PostgresLedger
+
+                ledger = PostgresLedger.open(address, account=name, anchor=anchor)
+        return ledger if self.table is None else ledger.within(table=self.table)
 
 
 @dataclass(frozen=True)
@@ -246,7 +273,7 @@ def _certificate(folder: Path, said: Mapping[str, Any], where: str) -> tuple[Pat
 
 
 def _data_set(folder: Path, name: str, said: Mapping[str, Any], above: float | None, where: str) -> DataSetEntry:
-    _known(said, ("schema", "source", "account", "about", "assumed", "above"), where)
+    _known(said, ("schema", "source", "account", "table", "about", "assumed", "above"), where)
     source = _text(said, "source", where)
     if source == SAMPLE:
         from discreet.query.sample import SCHEMA, TABLE
@@ -258,11 +285,20 @@ def _data_set(folder: Path, name: str, said: Mapping[str, Any], above: float | N
         name,
         described,
         place,
-        folder / _text(said, "account", where),
+        _account(folder, said, where),
         _text(said, "about", where, ""),
         int(_number(said, "assumed", 1, where)) if "assumed" in said else None,
         _number(said, "above", 0.0, where) if "above" in said else above,
+        _text(said, "table", where) if "table" in said else None,
     )
+
+
+def _account(folder: Path, said: Mapping[str, Any], where: str) -> Path | PostgresAccount:
+    if not isinstance(said.get("account"), dict):
+        return folder / _text(said, "account", where)
+    account = _table(said, "account", ("address", "name", "anchor"), where)
+    address, name, anchor = (_text(account, word, f"{where}, account") for word in ("address", "name", "anchor"))
+    return PostgresAccount(address, name, folder / anchor)
 
 
 def _user(name: str, said: Mapping[str, Any], data: Mapping[str, DataSetEntry], where: str) -> UserEntry:

@@ -108,7 +108,7 @@ class SiteStore:
         """User, salt, hash and end of a key that is not revoked."""
         with self._turn() as db:
             sql = "select user, salt, hash, until from api_key where id = ? and not revoked"
-            return db.execute(sql, (id,)).fetchone()  # type: ignore[no-any-return]
+            return db.execute(sql, (id,)).fetchone()
 
     def revoke_keys(self, user: str) -> int:
         """End all keys and sessions of a user."""
@@ -125,7 +125,7 @@ class SiteStore:
         """User, token against forgery, and end of a session."""
         with self._turn() as db:
             sql = "select user, csrf, until from session where hash = ?"
-            return db.execute(sql, (digest,)).fetchone()  # type: ignore[no-any-return]
+            return db.execute(sql, (digest,)).fetchone()
 
     def end_session(self, digest: str) -> None:
         """Forget a session."""
@@ -194,4 +194,4 @@ class SiteStore:
         """Why a data set is not asked, and who said so; None where it is."""
         with self._turn() as db:
             sql = "select reason, by from frozen where data = ?"
-            return db.execute(sql, (data,)).fetchone()  # type: ignore[no-any-return]
+            return db.execute(sql, (data,)).fetchone()

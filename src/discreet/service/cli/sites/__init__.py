@@ -1,0 +1,1 @@
+"""Commands of those who run a site, and of those who ask one."""
