@@ -23,6 +23,9 @@ ELSEWHERE = {
     "service/cli/out_file.py": "a release, where its user wants it",
     "service/local_parties.py": "a public list and a log, in a folder of its own",
     "service/cli/parties/rappor_command.py": "made-up values, and reports",
+    "service/cli/sites/site_command.py": "SQLite copies a database into a folder that was made for its owner alone",
+    "service/server/site.py": "a lock that holds nothing",
+    "service/server/site_store.py": "SQLite fills a file that was made for its owner alone",
     "trust/isolation/job.py": "memory without a name",
     "trust/isolation/walls.py": "a setting of the kernel",
     "trust/network/link.py": "memory without a name, or a folder of its own, under a password",
@@ -32,6 +35,9 @@ OPEN = {
     "published_table.py": "a table is given away, and is no secret",
     "out_file.py": "a page for its owner to look at, which nothing reads again",
     "running.py": "a task is public; its secrets are read by read_own",
+    "new_site.py": "a file to fill in, which has no secret",
+    "user_command.py": "a site's file has no secret: its keys are hashes, and elsewhere",
+    "fit_command.py": "a model is a release",
     "aggregator.py": "a tally has a checksum, and is no secret",
 }
 

@@ -2,148 +2,134 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import of
+from tests.mutants.mutant import Mutant, of
 
-SITE = "service/server/test_site.py"
-API = "service/server/test_api.py"
-ATTACKS = "service/server/test_site_attacks.py"
-CLIENT = "service/client/test_connect.py"
-WORKER = "trust/worker/test_worker_trust.py"
-COMMANDS = "service/cli/sites/test_site_commands.py"
+SITE = "service/server/test_site.py::test_"
+API = "service/server/test_api.py::test_"
+ATTACKS = "service/server/test_site_attacks.py::test_"
+CLIENT = "service/client/test_connect.py::test_"
+WORKER = "trust/worker/test_worker_trust.py::test_"
+COMMANDS = "service/cli/sites/test_site_commands.py::test_"
+OTHERS = f"{SITE}what_belongs_to_somebody_else_does_not_exist"
+DEAR = f"{SITE}a_dear_question_waits_for_a_curator_and_is_charged_when_one_agrees"
+UNPAID = f"{SITE}a_dear_question_that_cannot_be_asked_or_paid_is_refused_at_once"
+UNASKED = f"{SITE}what_cannot_be_asked_is_refused_uncharged_and_leaves_its_key_free"
+FROZEN = f"{SITE}a_frozen_data_set_is_not_asked_and_paid_answers_stay"
+KEYS = f"{SITE}keys_are_recognised_and_everything_else_is_refused_alike"
+FILES = f"{COMMANDS}files_that_would_be_read_otherwise_than_they_were_meant_are_refused"
+UNDONE = f"{COMMANDS}a_backup_that_would_undo_a_charge_is_not_put_back"
+MOMENT = f"{ATTACKS}an_answer_leaves_at_a_moment_that_does_not_depend_on_its_records"
+LIES = f"{CLIENT}a_site_that_lies_is_refused"
+CLEAR = f"{CLIENT}a_key_never_leaves_in_the_clear"
+STATUS = f"{API}every_refusal_has_its_status"
+
+
+def one(file: str, old: str, new: str, tests: str) -> list[Mutant]:
+    """A single mistake of a file."""
+    return of(file, (old, new), tests=tests)
+
+
+DESK, FILE, LEDGER = "service/server/question_desk", "service/server/site_file", "service/client/site_ledger"
+ANYBODY = "entry is not None"
 
 MUTANTS = [
     *of(
         "service/server/site",
         ("if name not in self._data or not caller.sees(name):", "if name not in self._data:"),
-        (
-            'own = entry is not None and (caller.role != "analyst" or entry.user == caller.name)',
-            "own = entry is not None",
-        ),
+        (f'own = {ANYBODY} and (caller.role != "analyst" or entry.user == caller.name)', f"own = {ANYBODY}"),
         ("        if entry.user != caller.name:\n", "        if False:\n"),
         ('        if caller.role != "curator":\n', "        if False:\n"),
         ('        if caller.role == "analyst":\n            raise no_such("ledger", name)\n', ""),
-        ("        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)\n", "        pass\n"),
-        tests=SITE,
+        tests=OTHERS,
     ),
-    *of("service/server/site", ('        if caller.role == "auditor":\n', "        if False:\n"), tests=COMMANDS),
-    *of(
-        "service/server/site_file",
-        ('return self.role != "analyst" or data_set in self.data', "return True"),
-        tests=SITE,
+    *one(FILE, 'return self.role != "analyst" or data_set in self.data', "return True", OTHERS),
+    *one(
+        "service/server/site",
+        "        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+        "        pass\n",
+        f"{SITE}a_site_is_served_by_one_process_at_a_time",
     ),
     *of(
-        "service/server/site_file",
+        FILE,
         ("        if word not in words:\n", "        if False:\n"),
         ("    found.check_covered()\n", ""),
         ("        if one not in data:\n", "        if False:\n"),
         ("or not set(name) <= NAME or", "or"),
-        tests=COMMANDS,
+        tests=FILES,
     ),
-    *of(
-        "service/server/question_desk",
-        ('return f"{user}/{key}"', "return key"),
-        ("if (known.question, known.epsilon, known.delta) != (asked.text, budget.epsilon, budget.delta):", "if False:"),
-        ("budget.epsilon > above and", "budget.epsilon > 10 * above and"),
-        ("        if not data.affords(price.event, user.name):\n", "        if False:\n"),
-        ("            self._store.forget(entry.id)\n", "            pass\n"),
-        ("        if frozen is not None:\n", "        if False:\n"),
-        ('        if known.state != "done":\n            self._check_open(data)\n', "        self._check_open(data)\n"),
-        (
-            '        if entry.state == "denied":\n            raise _denied(entry)\n        if asked.long',
-            "        if asked.long",
-        ),
-        tests=SITE,
+    *one(DESK, 'return f"{user}/{key}"', "return key", f"{SITE}the_key_of_one_user_is_free_for_another"),
+    *one(
+        DESK,
+        "if (known.question, known.epsilon, known.delta) != (asked.text, budget.epsilon, budget.delta):",
+        "if False:",
+        f"{SITE}a_key_for_another_question_is_refused",
     ),
-    *of(
-        "service/server/question_desk",
-        ("return _due(found, next_moment(begun, time.monotonic(), period))", "return _due(found, time.monotonic())"),
-        tests=ATTACKS,
-    ),
-    *of(
+    *one(DESK, "budget.epsilon > above and", "budget.epsilon > 10 * above and", DEAR),
+    *one(DESK, "        if not data.affords(price.event, user.name):\n", "        if False:\n", UNPAID),
+    *one(DESK, "            self._store.forget(entry.id)\n", "            pass\n", UNASKED),
+    *one(DESK, "        if frozen is not None:\n", "        if False:\n", FROZEN),
+    *one(DESK, '        if known.state != "done":\n            self._check_open', "        self._check_open", FROZEN),
+    *one(DESK, "_due(found, next_moment(begun, time.monotonic(), period))", "_due(found, time.monotonic())", MOMENT),
+    *one(
         "service/server/site_answer",
-        ("(math.floor((now - begun) / period) + 1)", "math.floor((now - begun) / period)"),
-        tests=ATTACKS,
+        "(math.floor((now - begun) / period) + 1)",
+        "math.floor((now - begun) / period)",
+        MOMENT,
     ),
     *of(
         "service/server/api_keys",
         ("if found is None or not right or not _lasts(until):", "if found is None or not _lasts(until):"),
         ("if found is None or not right or not _lasts(until):", "if found is None or not right:"),
-        (
-            "self._store.add_key(id, user, salt, _hashed(secret, salt), until)",
-            "self._store.add_key(id, user, salt, secret.encode(), until)",
-        ),
-        tests=SITE,
+        ("_hashed(secret, salt), until)", "secret.encode(), until)"),
+        tests=KEYS,
     ),
     *of(
         "service/server/caller_limits",
         ("            if left < 1:\n", "            if False:\n"),
-        ("self._tokens[caller] = (left - 1, now)", "self._tokens['all'] = (left - 1, now)"),
-        tests=ATTACKS,
+        ("self._tokens[caller] = (left - 1, now)", "self._tokens['ann'] = self._tokens['bob'] = (left - 1, now)"),
+        tests=f"{ATTACKS}a_caller_who_asks_too_often_is_told_to_wait_and_others_are_not",
     ),
-    *of(
-        "service/server/api_fields",
-        ("        if name not in fields:\n", "        if False:\n"),
-        (
-            "and not isinstance(value, bool) and abs(value) <= LARGEST\n\n\ndef _is_question",
-            "and abs(value) <= LARGEST\n\n\ndef _is_question",
-        ),
-        tests=API,
-    ),
-    *of("service/server/site_application", ("        if size > most:\n", "        if False:\n"), tests=API),
-    *of(
+    *one("service/server/api_fields", "        if name not in fields:\n", "        if False:\n", STATUS),
+    *one("service/server/api_fields", "int | float) and not isinstance(value, bool)", "int | float)", STATUS),
+    *one("service/server/site_application", "        if size > most:\n", "        if False:\n", STATUS),
+    *one(
         "service/server/bounded_protocol",
-        (
-            "        if len(self.connections) >= self.most_lines:\n",
-            "        if False:\n",
-            "an idle line costs a file alone: the bound is on how many files a site has open",
-        ),
-        ("        if self.is_silent or not self._complete:\n", "        if False:\n"),
-        ("        if self._head > MOST_HEAD and self.is_silent:\n", "        if False:\n"),
-        tests=ATTACKS,
+        "        if self.is_silent or not self._complete:\n",
+        "        if False:\n",
+        f"{ATTACKS}requests_that_arrive_slowly_or_never_are_given_up",
     ),
-    *of(
-        "service/client/site_ledger",
-        ("        if written(theirs) != written(event):\n", "        if False:\n"),
-        ("        if not asked.paid:\n", "        if asked.paid is None:\n"),
-        tests=CLIENT,
-    ),
+    *one(LEDGER, "        if written(theirs) != written(event):\n", "        if False:\n", LIES),
+    *one(LEDGER, "        if not asked.paid:\n", "        if asked.paid is None:\n", LIES),
     *of(
         "service/client/site_line",
         ('        if parts.scheme == "http" and not is_this_machine(parts.hostname):\n', "        if False:\n"),
         ("or not key.isascii()", "or not key"),
-        ("AGAIN = (429, 503)", "AGAIN = (429,)"),
-        tests=CLIENT,
+        tests=CLEAR,
+    ),
+    *one(
+        "service/client/site_line",
+        "AGAIN = (429, 503)",
+        "AGAIN = (429,)",
+        f"{CLIENT}a_site_that_is_busy_is_asked_again_under_the_same_key",
     ),
     *of(
         "trust/worker/worker_trust",
         ("and not _is_noisy_sum(release, question):", "and False:"),
         ('return self._line.facts.get("units") if public else None', 'return self._line.facts.get("units")'),
-        ("    asks_again = True\n", "    asks_again = False\n"),
-        tests=WORKER,
+        tests=f"{WORKER}a_worker_that_lies_changes_no_charge",
     ),
-    *of(
-        "trust/worker/worker_process",
-        ('"secret": curator.secret', '"secret": True'),
-        tests="conformance/test_trust_models.py",
+    *one(
+        "trust/worker/worker_trust",
+        "    asks_again = True\n",
+        "    asks_again = False\n",
+        f"{WORKER}a_worker_that_is_killed_charges_once_and_is_started_again",
     ),
-    *of(
-        "trust/worker/worker_line",
-        (
-            "            self._line, left, self._waiting = None, list(self._waiting.values()), {}\n",
-            "            self._line, left, self._waiting = None, [], {}\n",
-        ),
-        tests=WORKER,
-    ),
-    *of(
-        "trust/sources/at_hand",
-        ("        self._units = source.units()\n", "        self._units = len(self._values) + 1\n"),
-    ),
+    *of("trust/sources/at_hand", ("self._units = source.units()", "self._units = len(self._values) + 1")),
     *of(
         "service/cli/sites/site_command",
         ("            return [*heads, there.head]\n", "            return heads\n"),
         ("        if known is None:\n", "        if False:\n"),
         ("heads = [] if known is None else [known]", "heads: list[str] = []"),
-        tests=COMMANDS,
+        tests=UNDONE,
     ),
-    *of("trust/telling", ("    if _TOLD.get() is not None:\n        yield\n        return\n", ""), tests=CLIENT),
 ]

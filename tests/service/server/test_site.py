@@ -6,11 +6,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, KeyReused, NotPermitted, ParameterError
+from discreet.query.asked_question import AskedQuestion
+from discreet.service.server.analyst_ledger import AnalystLedger
 from discreet.service.server.site import Site
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_refusals import NotHere, ReadOnlySite, Unrecognised, status_of
@@ -230,3 +233,38 @@ def test_a_session_knows_its_user_and_ends(site: Site) -> None:
     site.logout(session.token)
     with pytest.raises(Unrecognised):
         site.session(session.token)
+
+
+def test_long_questions_go_on_after_a_restart(tmp_path: Path) -> None:
+    path, asked = made_site(tmp_path), "KMeans n_clusters=2 columns=['age']"
+    with Site.open(path) as site:
+        site.desk._submit = lambda *job: None  # type: ignore[method-assign]
+        waits = site.ask(user(site, "ann"), "patients", asked, epsilon=1.0, key="waits")
+        works = site.ask(user(site, "ann"), "patients", asked, epsilon=1.0, key="works")
+        assert site.store.moved(works.id, ("queued",), "running")
+    with Site.open(path) as site:
+        for one in (waits, works):
+            assert finished(site, user(site, "ann"), one.id).result["kind"] == "KMeans"
+        assert spent(site) == pytest.approx(2.0, rel=0.2)
+
+
+def test_a_long_question_whose_charge_has_no_result_waits_for_a_curator(tmp_path: Path) -> None:
+    path, asked = made_site(tmp_path), "KMeans n_clusters=2 columns=['age']"
+    with Site.open(path) as site:
+        ann = user(site, "ann")
+        site.desk._submit = lambda *job: None  # type: ignore[method-assign]
+        lost = site.ask(ann, "patients", asked, epsilon=1.0, key="lost")
+        ledger = AnalystLedger(site._data["patients"]._ledger, "ann")  # type: ignore[arg-type]
+        ledger.commit = Mock(side_effect=KeyboardInterrupt)  # type: ignore[method-assign]
+        with pytest.raises(KeyboardInterrupt):  # as if the process died between the charge and its result
+            AskedQuestion.read(asked).ask(site._data["patients"].private(ledger), Budget(1.0), "ann/lost")
+    with Site.open(path) as site:
+        ann, cat = user(site, "ann"), user(site, "cat")
+        for _ in range(600):
+            if site.question(ann, lost.id).state == "dangling":
+                break
+            time.sleep(0.05)
+        assert [one.key for one in site.dangling(cat, "patients")] == ["ann/lost"]
+        again = site.again(cat, lost.id)
+        assert finished(site, ann, again.id).done
+        assert len(site.history(ann, "patients")) == 2

@@ -101,6 +101,14 @@ def connect(address: str, *, key: str, trusted: str | Path | None = None, timeou
     SiteConnection
         `site["patients"]` is private data: `discreet.mean(site["patients"], "age", epsilon=0.1)` is charged and
         answered there. A retry with the same `key` of a question is charged once.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> from discreet.service.server.demo_site import DemoSite
+    >>> with DemoSite() as demo, connect(demo.address, key=demo.keys["guest"]) as site:
+    ...     bool(abs(discreet.mean(site["patients"], "age", epsilon=0.5).value - 52) < 5)
+    True
     """
     line = SiteLine(address, key, trusted, timeout)
     try:

@@ -204,11 +204,16 @@ class QuestionDesk:
         try:
             self._released(data, entry, AskedQuestion.read(entry.plain))
         except UncommittedCharge as why:
-            self._store.moved(entry.id, ("running",), "dangling", str(why))
+            self._ended(entry, "dangling", str(why))
         except DiscreetError as why:
-            self._store.moved(entry.id, ("running",), "failed", str(why))
+            self._ended(entry, "failed", str(why))
         except Exception as why:
-            self._store.moved(entry.id, ("running",), "failed", f"it ended by a mistake ({type(why).__name__})")
+            self._ended(entry, "failed", f"it ended by a mistake ({type(why).__name__})")
+
+    def _ended(self, entry: AskedEntry, state: str, why: str) -> None:
+        """What became of a question that was worked on; where the site ends, it is taken up again at the next start."""
+        if not self._closed:
+            self._store.moved(entry.id, ("running",), state, why)
 
     def _unfinished(self, entry: AskedEntry) -> SiteAnswer:
         return SiteAnswer(entry.id, entry.data, entry.key, entry.state, text=SAID[entry.state])

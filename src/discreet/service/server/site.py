@@ -37,7 +37,7 @@ from discreet.service.server.question_desk import QuestionDesk, wait_until
 from discreet.service.server.site_answer import SiteAnswer
 from discreet.service.server.site_data_set import SiteDataSet
 from discreet.service.server.site_file import SiteFile, UserEntry, read_site
-from discreet.service.server.site_refusals import Unrecognised, no_such
+from discreet.service.server.site_refusals import ReadOnlySite, Unrecognised, no_such
 from discreet.service.server.site_store import AskedEntry, SiteStore
 from discreet.trust.private_data import PrivateData
 
@@ -104,6 +104,13 @@ class Site:
     def __init__(self, file: SiteFile) -> None:
         self.file = file
         self._lock = _locked(file.beside(LOCK))
+        try:
+            self._open(file)
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def _open(self, file: SiteFile) -> None:
         self.store = SiteStore(file.beside(STORE))
         self.keys = ApiKeys(self.store)
         self.desk = QuestionDesk(file, self.store)
@@ -357,7 +364,7 @@ class Site:
             one.schema,
             one.neighbors,
             one.unit,
-            {} if one.trouble else one.balances(caller.name),
+            _balances(one, caller.name),
             one.entry.assumed,
             trust.units,
             trust.curated,
@@ -371,6 +378,14 @@ class Site:
     def _check_curator(self, caller: UserEntry, what: str) -> None:
         if caller.role != "curator":
             raise no_such("way", what)
+
+
+def _balances(one: SiteDataSet, user: str) -> dict[str, Balance]:
+    """How accounts stand; nothing, where the ledger cannot be used."""
+    try:
+        return {} if one.trouble else one.balances(user)
+    except ReadOnlySite:
+        return {}
 
 
 def _locked(path: Path) -> int:
