@@ -72,8 +72,8 @@ MUTANTS = [
         ("            if path.anybody:\n", "            if True:\n"),
         ('if kind != "application/x-www-form-urlencoded":', "if False:"),
         ("                if len(found) > LONGEST:\n", "                if False:\n"),
-        ('httponly=True, samesite="strict")', 'httponly=False, samesite="strict")'),
-        ('secure=self._secure, httponly=True, samesite="strict")', 'secure=False, httponly=True, samesite="lax")'),
+        ('value, path="/", secure=self._secure, httponly=True', 'value, path="/", secure=self._secure, httponly=False'),
+        ('value, path="/", secure=self._secure', 'value, path="/", secure=False'),
         ('if visit.path.startswith("/api/"):', "if False:"),
         tests=PAGES,
     ),
@@ -108,7 +108,7 @@ MUTANTS = [
     *of(
         "service/console/curator_pages",
         ("            if not reason:\n", "            if False:\n"),
-        ('    visit.check_role("curator", "auditor")\n    view', "    view"),
+        ('    visit.check_role("curator", "auditor")\n    view = ', "    view = "),
         tests=PAGES,
     ),
     *of(
@@ -133,7 +133,7 @@ MUTANTS = [
         ('text.replace("\'", "\'\'")', "text"),
         ("name.replace('\"', '\"\"')", "name"),
         ("if isinstance(kind, Number) and NUMBER.fullmatch(value):", "if isinstance(kind, Number):"),
-        ("min(max(step, 0), STEPS)),", "step),"),
+        ("is None else min(max(step, 0), STEPS)", "is None else step"),
         tests=CHOICE,
     ),
     *of(

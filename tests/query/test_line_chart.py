@@ -33,6 +33,7 @@ def test_what_is_left_goes_down_in_steps_inside_the_frame(used: list[float]) -> 
     assert [x for x, _ in path] == sorted(x for x, _ in path)
     assert [y for _, y in path] == sorted(y for _, y in path)  # down is a greater y
     assert f"of 2 {'after' if used else 'no charge'}" in drawn
+    assert f"epsilon left: {max(0.0, 2.0 - (used or [0.0])[-1]):.4g} of 2" in drawn
 
 
 def test_heights_are_in_proportion_to_what_is_left() -> None:

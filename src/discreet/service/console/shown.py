@@ -186,7 +186,7 @@ class ResultShown:
             return cls(drawn=markup(fragment(released).replace("<main>", "<div>").replace("</main>", "</div>")))
         if not isinstance(released, Release):
             fitted = (plain or {}).get("attributes", {})
-            told = [(name, shortened(json.dumps(value), MOST_LETTERS)) for name, value in fitted.items()]
+            told = [(name, shortened(json.dumps(rounded(value)), MOST_LETTERS)) for name, value in fitted.items()]
             return cls(head=("released", "value"), rows=told, text=text)
         columns = released.tabulated()
         if not columns.labels:
@@ -195,6 +195,19 @@ class ResultShown:
         shown = columns.at(slice(MOST_ROWS))
         head, *rows = shown.rows()
         return cls(head=head, rows=rows, charts=_bars(shown), left_out=len(columns) - len(shown))
+
+
+def rounded(value: Any) -> Any:
+    """The same with four digits of each number that count, for a page: all digits are in the file.
+
+    Examples
+    --------
+    >>> rounded([[76.97427749633789, 3], "a"])
+    [[76.97, 3], 'a']
+    """
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _bars(columns: Columns) -> list[Any]:

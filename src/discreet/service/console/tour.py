@@ -59,7 +59,7 @@ def _before(sent: SentForm) -> dict[str, Any]:
     step = sent.whole("step")
     step = USUAL_STEP if step is None else min(max(step, 0), STEPS)
     prices = curve_prices()
-    errors = [_error(one) for one in prices]
+    errors = _errors()
     epsilon = epsilon_at(step)
     return {
         "slider": step,
@@ -68,6 +68,13 @@ def _before(sent: SentForm) -> dict[str, Any]:
         "error": f"{_error(epsilon):.2g}",
         "curve": markup(error_curve(prices, errors, epsilon, _error(epsilon))),
     }
+
+
+@cache
+def _errors() -> list[float]:
+    """The errors to expect at the prices of the curve."""
+    found = discreet.plan(patients().schema, QUESTION, n=SIZE, epsilon=curve_prices())
+    return [one.error for one in found.expectations]
 
 
 @cache
