@@ -81,7 +81,7 @@ MUTANTS = [
         "crypto/masked_sum/client",
         ("if graph.chosen.get(self.name) != self._chosen:", "if False:"),
         ("if set(boxes) != {name for name in graph.chosen if self.name in graph.chosen[name]}:", "if False:"),
-        ("if self.terms.degree and one.chosen != written(self.terms, graph.chosen[name]):", "if False:"),
+        ("if self.terms.degree and one.chosen != graph.written[name]:", "if False:"),
         (
             'graph.check_left("shares", graph.chosen, [self.name])',
             "pass",
