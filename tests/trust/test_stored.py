@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import KeyReused, LedgerBroken, LedgerError, ParameterError, UncommittedCharge
 from discreet.core.events import Repeated, written
 from discreet.core.neighbors import Neighbors
-from discreet.ledger import book
+from discreet.ledger import ledger_file
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
@@ -156,7 +156,7 @@ def test_a_full_disk_hands_nothing_out(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(book, "replace_own", full)
+    monkeypatch.setattr(ledger_file, "replace_own", full)
     with (
         pytest.raises(LedgerError, match=r"cannot be written.*No space left"),
         data.permit(Repeated(NOISE.event, 3), "table", key="monday") as permit,
