@@ -223,7 +223,7 @@ class Transformation:
         def computed(records: Array) -> Array:
             values = dict(zip(reads, records.T, strict=True))
             with quiet():
-                return np.column_stack([one.of(values) for one in outputs])
+                return np.column_stack([np.empty((len(records), 0)), *(one.of(values) for one in outputs)])
 
         return computed
 

@@ -51,7 +51,7 @@ def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
         total=None if total is None else lambda records: total(rows(records)),
         raw=False,
         recipe=None,
-        tally=None if tally is None or first is None else dataclasses.replace(tally, before=(*first, *tally.before)),
+        tally=None if tally is None or first is None else dataclasses.replace(tally, before=(*filter(None, first), *tally.before)),
     )
 
 
