@@ -8,7 +8,7 @@ PIP_FLAGS := --quiet --no-compile --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties bench-encrypted attack-table clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties bench-encrypted bench-query attack-table clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -163,6 +163,11 @@ $(VENV)/bench-%/.ready: benchmarks/peers/%_membership.txt | $(BIN)/python
 bench-attacks: $(VENV)/.dev $(VENV)/bench-art/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks $(SECTIONS)
 
+# SECTIONS= names some of the sections of benchmarks/query.py, and where the peers' environments are.
+QUERY_PEERS = opendp smartnoise pipelinedp
+bench-query: $(VENV)/.dev $(foreach peer,$(QUERY_PEERS),$(VENV)/bench-$(peer)/.ready)
+	$(BIN)/python -m benchmarks.query $(SECTIONS) $(foreach peer,$(QUERY_PEERS),$(peer)=$(VENV)/bench-$(peer)/bin/python)
+
 # There is no peer to install. SECTIONS= names some of the sections of benchmarks/parties.py.
 bench-parties: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.parties $(SECTIONS)
@@ -180,7 +185,7 @@ bench-encrypted: $(VENV)/.dev $(VENV)/bench-phe/.ready
 attack-table: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks_private
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties bench-encrypted
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties bench-encrypted bench-query
 
 # The manual draws and lists what every room offers, with nothing but the extra `docs`.
 docs: $(VENV)/.dev

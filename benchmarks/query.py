@@ -26,7 +26,8 @@ from benchmarks.grouped import MILLION, SMALL, SUMS, SUMS_AND_USERS, run, visits
 from benchmarks.peers.discreet_grouped import SCHEMA, USER, release
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, report
 from discreet.core.budget import Budget
-from discreet.core.neighbors import RECORD, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.questions.columns.moments import grouped_moments_of
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
@@ -73,7 +74,7 @@ def in_sql() -> Iterator[Row]:
     data = PrivateData.of(records, SCHEMA, Budget(1e9))
     text, by_function = cpu_seconds(
         lambda: discreet.sql(data, ONE, epsilon=1.0),
-        lambda: discreet.grouped(data, "value", by="group", epsilon=1.0),
+        lambda: discreet.mean(data, "value", by="group", epsilon=1.0),
         rounds=21,
     )
     yield at_most("warm SQL beyond the call of the function, ms of CPU", 1000 * (text - by_function), 5.0)
@@ -136,9 +137,9 @@ def of_joins(count: int = MILLION) -> Iterator[Row]:
             pa.parquet.write_table(pa.table(columns), paths[name])
 
         def privately() -> Any:
-            account = discreet.MemoryLedger(Budget(1.0, 1e-8))
-            schemas = {"visits": {"stay": (0, 60)}, "people": {"age": (0, 100)}}
             unit = Unit("user", column="who", rows=FAN_OUT)
+            account = MemoryLedger(Budget(1.0, 1e-8), Neighbors.ADD_REMOVE, unit=unit)
+            schemas = {"visits": {"stay": (0, 60)}, "people": {"age": (0, 100)}}
             left, right = (PrivateData.of(paths[name], schemas[name], account, unit=unit) for name in tables)
             return left.join(right, most=1).sql("SELECT sum(stay), avg(stay) FROM joined WHERE age >= 20", epsilon=1.0)
 

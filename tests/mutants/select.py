@@ -30,7 +30,7 @@ MUTANTS = [
     ),
     *of(
         "questions/transformed",
-        ("before=(*first, *tally.before)", "before=(*tally.before, *first)"),
+        ("before=(*filter(None, first), *tally.before)", "before=(*tally.before, *filter(None, first))"),
         ("tally=None if tally is None or first is None else", "tally=None if tally is None else tally if tally else"),
         ("None if condition is None else ConditionAfter(condition, self._by)", "None"),
         tests="trust/test_derived_trust.py",
