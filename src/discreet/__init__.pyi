@@ -71,6 +71,7 @@ from .trust.local import Local as Local
 from .trust.moving_table import MovingTable as MovingTable
 from .trust.party import Party as Party
 from .trust.private_data import PrivateData as PrivateData
+from .trust.public_table import PublicTable as PublicTable
 from .trust.secure_sum import SecureSum as SecureSum
 
 __version__: str

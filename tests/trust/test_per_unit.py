@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import discreet
@@ -18,6 +20,7 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import account_of
 from discreet.schema.schema import Category, Number
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.query import postgres_table
 
 N = 2000
 RNG = np.random.default_rng(1)
@@ -207,3 +210,12 @@ def test_every_unit_is_one_row_under_both_relations() -> None:
         number = discreet.count(each, epsilon=1e3)
         assert abs(number.value - VISITS["who"].nunique()) <= 1
     assert account_of(Budget(1.0), Neighbors.ADD_REMOVE, UNIT).unit == UNIT
+
+
+@pytest.mark.xdist_group("postgres")
+def test_postgres_gives_the_same_bits(postgres: str) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("per_unit_visits", pa.Table.from_pandas(VISITS, preserve_index=False), mode="replace")
+    table = postgres_table(postgres, "per_unit_visits", opened().schema, UNIT)
+    assert np.array_equal(rows_of(opened(table).per_unit(bounds=BOUNDS, **TEXTS)), by_python(), equal_nan=True)

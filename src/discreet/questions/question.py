@@ -201,8 +201,10 @@ class BoundedSum:
 
         What a pooled unit adds is shrunk as a whole, and a grid of whole numbers would cut its small parts to zero.
         """
-        if not unit.pooled:
-            return self
+        return self.in_parts() if unit.pooled else self
+
+    def in_parts(self) -> BoundedSum:
+        """The same on a fine grid, for sums of which parts are taken."""
         fine = min(self.grid.exponent, Grid.of_radius(self.bound.radius).exponent)
         return dataclasses.replace(self, grid=Grid(fine), total=None, raw=False)
 

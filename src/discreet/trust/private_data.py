@@ -97,6 +97,7 @@ class PrivateData(Holder):
         *,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
         unit: Unit = RECORD,
+        name: str = "records",
         bits: Bits | None = None,
     ) -> PrivateData:
         """Put records behind a curator.
@@ -115,12 +116,15 @@ class PrivateData(Holder):
             Public. The relation of this data set.
         unit : Unit
             Public. Whose presence is hidden.
+        name : str
+            Public. What the table is called, where it is joined with others.
         bits : Bits, optional
             Where noise comes from; anything but the system's makes releases that are not private.
         """
         check_protected("private data", neighbors, unit)
         account = account_of(ledger, neighbors, unit)
-        return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
+        trust = Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits)
+        return cls(trust, account, RelatedTables.of(trust, name))
 
     @property
     def public_size(self) -> int | None:
@@ -246,8 +250,9 @@ class PrivateData(Holder):
         most : int, optional
             Public. The most rows on the other side that a row meets; needed where units share a key, for both sides.
             The others are left out. By default, as many as a public table has.
-        how : {"inner", "left"}
-            Public. Whether a row that meets none is left out, or kept with nothing beside it.
+        how : {"inner", "left", "weighted"}
+            Public. Whether a row that meets none is left out, or kept with nothing beside it. Where units share a key,
+            "weighted" needs no `most`: with n rows of a key here and m there, each of its pairs counts 1 / (n + m).
         prefix : str
             Public. Stands before the names of the other table's columns.
 

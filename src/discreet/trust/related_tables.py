@@ -18,6 +18,7 @@ from discreet.schema.relation.listed_rows import ListedRows
 from discreet.schema.relation.relation_node import RelationNode
 from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
 from discreet.schema.relation.stored_rows import PublicRows, StoredRows
+from discreet.schema.relation.weighted_join import WeightedJoin
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.derived_trust import DerivedTrust
@@ -25,6 +26,9 @@ from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.related_trust import RelatedTrust
 from discreet.trust.sources.related_rows import RelatedRows, most_alike
 from discreet.trust.sources.source import Source
+from discreet.trust.sources.spark import SparkFrame
+from discreet.trust.sources.spark_units import SparkUnits
+from discreet.trust.sources.weighted_rows import WeightedRows
 from discreet.trust.trust_model import TrustModel
 
 On = str | Sequence[str] | Mapping[str, str]
@@ -49,9 +53,9 @@ class RelatedTables(Secret):
     bits: Bits | None = None
 
     @classmethod
-    def of(cls, trust: TrustModel) -> RelatedTables:
+    def of(cls, trust: TrustModel, name: str = "records") -> RelatedTables:
         """One table that a trust model holds."""
-        stored = StoredRows("records", trust.schema, trust.unit)
+        stored = StoredRows(name, trust.schema, trust.unit)
         limited = trust.unit.column is not None and not trust.unit.pooled
         node = LimitedRows(stored, trust.unit.rows) if limited else stored
         if type(trust) is not Curator:
@@ -75,21 +79,32 @@ class RelatedTables(Secret):
         if any(isinstance(one, StoredRows | PublicRows) and one not in self.tables for one in node.walked()):
             obstacle = "it takes a curator who holds all rows of each unit"
             raise NotPermitted(node.words, obstacle, "Trust a curator, or let every party prepare such a table.")
-        return RelatedTrust(RelatedRows(node, self.tables), neighbors, bits=self.bits)
+        return RelatedTrust(self._source(), neighbors, bits=self.bits)
+
+    def _source(self) -> RelatedRows | SparkUnits:
+        """The rows: made by Spark where they are there, else by an engine here."""
+        if any(isinstance(one, SparkFrame) for one in self.tables.values()):
+            return SparkUnits(self.node, self.tables)
+        return WeightedRows(self.node, self.tables) if self.node.reach.weighted else RelatedRows(self.node, self.tables)
 
     def beside(self, other: RelatedTables, on: On | None, *, most: int | None, how: str, prefix: str) -> RelatedTables:
         """These rows joined with others; see `PrivateData.join`."""
         left, right = self.node, other.node
-        if how not in ("inner", "left"):
-            raise ParameterError(ASKED, f"how is {how!r:.40}", 'Give "inner" or "left".')
+        if how not in ("inner", "left", "weighted"):
+            raise ParameterError(ASKED, f"how is {how!r:.40}", 'Give "inner", "left" or "weighted".')
         pairs, by_unit = _agreeing(left, right, on)
         tables = {**self.tables, **other.tables}
         public = right.protected is None
-        if public and most is None:
+        if public and most is None and all(two in right.schema.columns for _, two in pairs):
             most = most_alike(other.tables[right], right, [two for _, two in pairs])
         keys = {two for _, two in pairs}
         added = tuple(name for name in right.schema.columns if name not in keys)
         names = names_beside(left.schema, added, prefix, {})
+        if how == "weighted":
+            if most is not None or by_unit:
+                obstacle = "pairs of different units have weights, and none is left out"
+                raise ParameterError(f"weighted {ASKED}", obstacle, "Leave out `most` and the units.")
+            return RelatedTables(WeightedJoin(left, right, pairs, names), tables, self.bits)
         joined = JoinedRows(left, right, pairs, by_unit, most, how == "left", names)
         return RelatedTables(joined, tables, self.bits)
 
@@ -129,7 +144,7 @@ def _before(node: RelationNode) -> str:
     """What was done before rows were chosen and computed."""
     if isinstance(node, StoredRows | PublicRows) or (isinstance(node, LimitedRows) and isinstance(node.of, StoredRows)):
         return ""
-    if isinstance(node, JoinedRows):
+    if isinstance(node, JoinedRows | WeightedJoin):
         others = ", ".join(one.name for one in node.right.walked() if isinstance(one, StoredRows | PublicRows))
         return f"{_among(node.left)} {node.words} with {others}{_among(node.right)}"
     return "".join([*map(_among, node.inputs), f" {node.words}"])
@@ -153,6 +168,8 @@ def _agreeing(left: RelationNode, right: RelationNode, on: On | None) -> tuple[P
             pairs = list(on.items())
         case _:
             pairs = [(one, one) for one in on]
+    if right.protected is None and on is None:
+        raise ParameterError(ASKED, "nothing says which columns must agree", 'Write on="ward".')
     if right.protected is None:
         return tuple(pairs), False
     same = [(unit, unit)] if right.protected.column == unit and unit is not None else []

@@ -17,6 +17,7 @@ from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.related_rows import RelatedRows
+from discreet.trust.sources.spark_units import SparkUnits
 
 Release = TypeVar("Release")
 
@@ -29,7 +30,7 @@ class RelatedTrust(Curator):
 
     Parameters
     ----------
-    source : RelatedRows
+    source : RelatedRows or SparkUnits
         The rows.
     neighbors : Neighbors
         Public. The relation under which this data set makes promises.
@@ -37,7 +38,7 @@ class RelatedTrust(Curator):
         Where noise comes from.
     """
 
-    def __init__(self, source: RelatedRows, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
+    def __init__(self, source: RelatedRows | SparkUnits, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
         if source.relation.reach.both_ways and neighbors is Neighbors.REPLACE:
             obstacle = "rows of different units are joined, and units are replaced"
             raise NotPermitted("join", obstacle, "Take add/remove neighbors, or join on the unit.")
@@ -47,7 +48,8 @@ class RelatedTrust(Curator):
     @property
     def curated(self) -> bool:
         """Whether a mechanism can be shown the rows: not where their number moves, and not where they are shared."""
-        return self.neighbors is Neighbors.ADD_REMOVE and not self.relation.reach.both_ways
+        shown = isinstance(self._rows, RelatedRows) and not self.relation.reach.both_ways
+        return shown and self.neighbors is Neighbors.ADD_REMOVE
 
     @property
     def shows_all_rows(self) -> bool:
@@ -55,6 +57,7 @@ class RelatedTrust(Curator):
 
     def listing(self, lists: Mapping[str, Category]) -> RelatedTrust:
         """The same rows, with columns of text that are read as categories of these values."""
+        assert isinstance(self._rows, RelatedRows)  # `PrivateData.check_listing` was asked
         return RelatedTrust(self._rows.listing(lists), self.neighbors, bits=self._bits)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
@@ -65,7 +68,10 @@ class RelatedTrust(Curator):
         ):
             obstacle = "the number of rows is secret, or moves either way when a unit goes, and this is about all rows"
             raise NotPermitted(self.relation.words, obstacle, "Ask for sums.", KEPT)
-        asked: Any = EitherWay(question) if both and isinstance(question, BoundedSum) else question
+        asked: Any = question
+        if isinstance(question, BoundedSum) and both:
+            weighted = self.relation.reach.weighted
+            asked = EitherWay(question.in_parts(), 2.0 * self.unit.rows) if weighted else EitherWay(question)
         return super().ask(asked, mechanism)
 
 
@@ -77,9 +83,12 @@ class EitherWay:
     ----------
     question : BoundedSum
         Public. What is summed.
+    slack : float
+        Public. How many grid steps more rounding may move each number.
     """
 
     question: BoundedSum
+    slack: float = 0.0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,4 +97,4 @@ class EitherWay:
     def answer(self, view: View) -> AnyAnswer:
         """The exact sum, with a bound of both signs."""
         found = self.question.answer(view)
-        return dataclasses.replace(found, bound=dataclasses.replace(found.bound, nonnegative=False))
+        return dataclasses.replace(found, bound=dataclasses.replace(found.bound, nonnegative=False), slack=self.slack)

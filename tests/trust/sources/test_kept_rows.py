@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from discreet.core.bound import Bound
 from discreet.core.neighbors import Unit
 from discreet.questions.question import BoundedSum
+from discreet.schema.relation.limited_rows import START
 from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.sources import engine as engine_module
 from discreet.trust.sources.engine import engine
-from discreet.trust.sources.kept_rows import START, KeptRows, kept_rows, start, text_ranks
+from discreet.trust.sources.kept_rows import KeptRows, kept_rows, start, text_ranks
 from discreet.trust.sources.stream import Stream
 
 Rows = list[tuple[str, float, str | None]]

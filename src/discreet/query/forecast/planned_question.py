@@ -56,6 +56,8 @@ def planned_question(question: Any) -> PlannedQuestion:
             return PlannedQuestion(question, lambda data, budget: sql(data, question, **asdict(budget)))
         case str():
             return _in_words(Wording.of(question))
+        case PlannedQuestion():
+            return question
         case BaseEstimator():
             return _learner(type(question).__name__, question)
         case partial():

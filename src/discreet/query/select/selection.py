@@ -16,7 +16,7 @@ from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.query.words import StatisticQuestion
+from discreet.query.words import StatisticQuestion, declared, statistic_asked
 from discreet.questions.filtered import OfListed
 from discreet.questions.question import BoundedSum, Question
 from discreet.questions.recipe import MOST_NUMBERS
@@ -31,6 +31,7 @@ from discreet.releases.joint_plan import JointPlan, Stage, priced, staged
 from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.releases.table import Table
+from discreet.schema.relation.asked_rows import GroupedRows, RowStatistic, StatisticRows
 from discreet.schema.schema import Category, Text
 from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.private_data import PrivateData
@@ -118,6 +119,23 @@ class Selection:
         if not self.aggregates or len(set(labels)) != len(labels):
             raise ParameterError(ASKED, f"its columns are {', '.join(labels) or 'none'}", "Name each column once.")
 
+    @classmethod
+    def read(cls, data: PrivateData, asked: StatisticRows, budget: Budget, confidence: float = CONFIDENCE) -> Selection:
+        """What a relation asks for, of the data that its rows are."""
+        groups = asked.of
+        assert isinstance(groups, GroupedRows)
+        every = tuple(_aggregate(one) for one in asked.statistics)
+        return cls(data, every, budget, groups.by, groups.edges, confidence)
+
+    @property
+    def relation(self) -> StatisticRows:
+        """What is asked, as a relation."""
+        statistics = tuple(
+            RowStatistic(one.label, one.statistic, tuple(one.question.options.items()), one.weight)
+            for one in self.aggregates
+        )
+        return StatisticRows(GroupedRows(self.data.relation, self.by, self.edges), statistics)
+
     @cached_property
     def unlisted(self) -> str | None:
         """The column whose values make groups that only the data know."""
@@ -139,6 +157,19 @@ class Selection:
         if self.unlisted is None:
             return self
         return self._naming({self.unlisted: Category((PLACEHOLDER,))})
+
+    @property
+    def placeheld(self) -> Selection:
+        """The same with a made-up group: what its sums and their noise are."""
+        return self._listed
+
+    @property
+    def labels_of_stages(self) -> tuple[tuple[str, ...], ...]:
+        """Which columns are read off each sum."""
+        keys = [_key(found) for found in self._sums]
+        return tuple(
+            tuple(one.label for one, own in zip(self.aggregates, keys, strict=True) if own == key) for key in self._keys
+        )
 
     def _naming(self, lists: Mapping[str, Category]) -> Selection:
         return dataclasses.replace(self, data=self.data.listing(lists), lists=dict(lists))
@@ -245,6 +276,13 @@ class Selection:
             labels=labels,
             series=tuple(columns),
         )
+
+
+def _aggregate(one: RowStatistic) -> Aggregate:
+    """A statistic as it is declared: refused here, if it does not take what was said of it."""
+    options = {name: value for name, value in one.options if name != "column"}
+    columns = [] if one.column is None else [one.column]
+    return Aggregate(one.label, statistic_asked(ASKED, declared()[one.statistic], columns, options), one.weight)
 
 
 def _key(found: OneSum[Any]) -> str:

@@ -10,27 +10,7 @@ from numpy.typing import NDArray
 from discreet.core.condition import SIGNS
 from discreet.releases.columns import Series
 from discreet.releases.table import Table
-
-
-@dataclass(frozen=True)
-class Having:
-    """Rows whose released number compares in this way with another."""
-
-    column: str
-    sign: str
-    value: float
-
-
-@dataclass(frozen=True)
-class Ordered:
-    """Rows by a label or a released number, the least first unless it descends.
-
-    Labels are ordered as texts; those of cells of numbers as the cells are.
-    """
-
-    column: str
-    descends: bool = False
-    cells: bool = False
+from discreet.schema.relation.asked_rows import Ordered, ShownGroups
 
 
 @dataclass(frozen=True)
@@ -39,27 +19,21 @@ class ShownRows:
 
     Parameters
     ----------
-    having : tuple of Having
-        Public. All of which must hold.
-    order : tuple of Ordered
-        Public. The first decides, the next where it is equal.
-    limit : int, optional
-        Public. At most so many rows.
+    node : ShownGroups
+        Public. Which.
     """
 
-    having: tuple[Having, ...] = ()
-    order: tuple[Ordered, ...] = ()
-    limit: int | None = None
+    node: ShownGroups
 
     def of(self, table: Table) -> Table:
         """The table with these rows."""
         kept = np.arange(len(table))
-        for one in self.having:
+        for one in self.node.having:
             kept = kept[SIGNS[one.sign](table[one.column].values[kept], one.value)]
-        for by in reversed(self.order):
+        for by in reversed(self.node.order):
             keys = self._keys(table, by)[kept]
             kept = kept[np.argsort(-keys if by.descends else keys, kind="stable")]
-        kept = kept[: self.limit]
+        kept = kept[: self.node.limit]
         labels = {name: tuple(each[i] for i in kept.tolist()) for name, each in table.labels.items()}
         return replace(table, labels=labels, series=tuple(_taken(one, kept) for one in table.series))
 

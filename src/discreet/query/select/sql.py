@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.query.select.selection import Aggregate, Selection
-from discreet.query.select.shown_rows import Having, Ordered, ShownRows
+from discreet.query.select.selection import Selection
+from discreet.query.select.shown_rows import ShownRows
 from discreet.query.select.sql_from import FromReader, Tables
 from discreet.query.select.sql_rows import Bounds, SqlRows, labelled
 from discreet.query.select.sql_text import (
@@ -27,6 +27,14 @@ from discreet.query.words import statistic_asked
 from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
+from discreet.schema.relation.asked_rows import (
+    GroupedRows,
+    Having,
+    Ordered,
+    RowStatistic,
+    ShownGroups,
+    StatisticRows,
+)
 from discreet.schema.schema import Number
 
 if TYPE_CHECKING:
@@ -41,19 +49,19 @@ class SqlStatement:
     ----------
     selection : Selection
         Public. What is paid for.
-    rows : ShownRows
-        Public. Which of the released rows are shown, and in which order: post-processing.
+    relation : ShownGroups
+        Public. What is asked, and which of the released rows are shown in which order, which is post-processing.
     purpose : str
         Public. What is written in the ledger.
     """
 
     selection: Selection
-    rows: ShownRows
+    relation: ShownGroups
     purpose: str
 
     def asked(self, key: str | None = None) -> Table:
         """Pay, release, and show."""
-        return self.rows.of(self.selection.released(self.purpose, key))
+        return ShownRows(self.relation).of(self.selection.released(self.purpose, key))
 
 
 def sql(
@@ -163,7 +171,7 @@ class _Select:
     rows: SqlRows
     groups: dict[str, str] = field(default_factory=dict)
     grouped: list[Node] = field(default_factory=list)
-    aggregates: list[tuple[Node, Aggregate]] = field(default_factory=list)
+    aggregates: list[tuple[Node, RowStatistic]] = field(default_factory=list)
 
     def read(self, budget: Budget, edges: Edges | None, confidence: float) -> SqlStatement:
         for one in self._expressions("group"):
@@ -171,13 +179,32 @@ class _Select:
         for item in self.node.expressions:
             self._item(*labelled(item))
         by, asked = tuple(dict.fromkeys(self.groups.values())), tuple(one for _, one in self.aggregates)
+        self._count_units(by)
         for name in self.rows.bounds:
             remedy = "Give bounds of what is computed in FROM, as (SELECT ..., age / stay AS rate FROM ...)."
             raise ParameterError(ASKED, f"there are bounds for {name!r:.60}, which is not computed", remedy)
-        selection = Selection(self.rows.data, asked, budget, by, edges, confidence)
+        asks = StatisticRows(GroupedRows(self.rows.data.relation, by, edges), asked)
+        selection = Selection.read(self.rows.data, asks, budget, confidence)
         having = self._having(self.node.args["having"].this) if self.node.args.get("having") else ()
-        shown = ShownRows(tuple(having), self._order(), self._limit())
+        shown = ShownGroups(asks, tuple(having), self._order(), self._limit())
         return SqlStatement(selection, shown, " ".join(self.node.sql(dialect="duckdb").split()))
+
+    def _count_units(self, by: tuple[str, ...]) -> None:
+        """Count units, and not rows, where that is what is asked: they are brought together first."""
+        counted = [node for node, _ in self.aggregates if kind_of(node.this) == "Distinct"]
+        if not counted:
+            return
+        if len(counted) < len(self.aggregates):
+            remedy = "Ask in a SELECT of its own, or of a query that is grouped by units."
+            self.sql.refused(counted[0], "units are counted once each, and other statistics are of rows", remedy)
+        schema = self.rows.data.schema
+        if numbers := [name for name in by if isinstance(schema.columns[name], Number)]:
+            remedy = "Group by listed values, or ask for count(*)."
+            self.sql.refused(counted[0], f"units are not counted in cells of {numbers[0]}", remedy)
+        if by:
+            self.rows.data = self.rows.data.per_unit(by=by)
+        else:
+            self.rows.data = self.rows.data.per_unit(bounds={"rows": (0, 1)}, rows="count")
 
     def _expressions(self, clause: str) -> list[Node]:
         """What a clause lists, if it is there; a clause that says more is refused."""
@@ -222,7 +249,7 @@ class _Select:
                 self.sql.refused(node, f"{node.name} is neither grouped by nor inside a statistic", remedy)
             self.groups[label] = found
 
-    def _aggregate(self, label: str, node: Node) -> Aggregate:
+    def _aggregate(self, label: str, node: Node) -> RowStatistic:
         self._check_given(node)
         statistic, of, options = STATISTICS[kind_of(node)], node.this, {}
         if kind_of(node) == "WithinGroup":
@@ -232,12 +259,15 @@ class _Select:
         elif kind_of(node) in OF_A_POPULATION:
             options["population"] = True
         if kind_of(of) == "Distinct":
-            self.sql.refused(node, "values are not counted once each here", "Ask for count(*).")
+            if statistic != "count" or len(of.expressions) != 1 or not self.rows.is_unit(of.expressions[0]):
+                self.sql.refused(node, "only units can be counted once each", "Ask for count(*).")
+            return RowStatistic(label or f"count of {of.expressions[0].name}", "count")
         columns = [] if statistic == "count" and kind_of(of) in ("Star", "Literal") else [self.rows.column(of)]
         written = "" if not columns else f" of {of.sql(dialect='duckdb')}"
         own = f"{options['q']:g} " if "q" in options else ""
         asked = statistic_asked(ASKED, getattr(discreet, statistic), columns, options)
-        return Aggregate(label or f"{own}{statistic}{written}".replace("_", " "), asked)
+        name = label or f"{own}{statistic}{written}".replace("_", " ")
+        return RowStatistic(name, statistic, tuple(asked.options.items()))
 
     def _check_given(self, node: Node) -> None:
         """Refuse a statistic that is given more, or less, than is read here."""

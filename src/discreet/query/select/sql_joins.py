@@ -73,7 +73,8 @@ class SqlJoins:
         taken = {*left.data.schema.columns}
         prefix = "" if not taken & ({*other.schema.columns} - {own for _, own in on}) else f"{called}_"
         most = None if isinstance(right, PublicTable) or (not on_keys(left, on)) else self.most
-        left.data = left.data.join(other, dict(on), most=most, how="left" if side == "LEFT" else "inner", prefix=prefix)
+        how, data = "left" if side == "LEFT" else "inner", left.data
+        left.data = self.sql.showing(at, lambda: data.join(other, dict(on), most=most, how=how, prefix=prefix))
         keys = {own: shown for shown, own in on}
         beside = {shown: keys.get(own, f"{prefix}{own}") for shown, own in names.items()}
         left.tables[called] = {shown: own for shown, own in beside.items() if own in left.data.schema.columns}
@@ -104,9 +105,9 @@ class SqlJoins:
 
     def _pair(self, left: SqlRows, right: SqlRows | PublicTable, names: dict[str, str], one: Node, other: Node) -> Pair:
         unit = left.data.unit.column
-        if unit is not None and one.name.lower() == other.name.lower() == unit.lower():
-            if not isinstance(right, PublicTable):
-                return unit, unit
+        same = unit is not None and one.name.lower() == other.name.lower() == unit.lower()
+        if same and unit is not None and not isinstance(right, PublicTable):
+            return unit, unit
         found = [own for shown, own in names.items() if shown.lower() == other.name.lower()]
         if len(found) != 1:
             self.sql.refused(other, f"the table has no column {other.name!r:.60}", f"It has {', '.join(names)}.")

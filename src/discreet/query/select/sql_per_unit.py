@@ -52,7 +52,7 @@ class SqlPerUnit:
             if own is None:
                 texts[label] = self._gathered(inner)
         bounds = {label: self.rows.bounds.pop(label) for label in texts if label in self.rows.bounds}
-        data = self.rows.data.per_unit(by=by, bounds=bounds, **texts)
+        data = self.sql.showing(node.args["group"], lambda: self.rows.data.per_unit(by=by, bounds=bounds, **texts))
         return SqlRows(self.sql, data, labels, self.rows.bounds)
 
     def _groups(self, node: Node) -> tuple[str, ...]:

@@ -6,14 +6,15 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from discreet.core.condition import name_of
-from discreet.core.errors import MissingExtra, NotPermitted, ParameterError
+from discreet.core.errors import MissingExtra, NotPermitted, ParameterError, SchemaError
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Node
 
+Made = TypeVar("Made")
 LONGEST, DEEPEST, MOST_TOKENS = 2**14, 64, 2**12
 ASKED = "sql"
 OPTIONS = re.compile(r"\s*SELECT\s+WITH\s+DIFFERENTIAL_PRIVACY\s+OPTIONS\s*\(([^()]*)\)", re.IGNORECASE)
@@ -97,6 +98,13 @@ class SqlText:
     def refused(self, node: Node, obstacle: str, remedy: str) -> NoReturn:
         """Refuse a part of it, and show where it stands."""
         raise NotPermitted(f"{ASKED} {self._marked(node)!r}", f"{obstacle}{self._place(node)}", remedy)
+
+    def showing(self, node: Node, action: Callable[[], Made]) -> Made:
+        """What an action gives; where it is refused, with the part of the statement that asks for it."""
+        try:
+            return action()
+        except (NotPermitted, ParameterError, SchemaError) as why:
+            self.refused(node, f"{why.asked}: {why.obstacle}", why.remedy)
 
     def _marked(self, node: Node) -> str:
         return " ".join(node.sql(dialect="duckdb").split())[:80]

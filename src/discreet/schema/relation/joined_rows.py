@@ -130,7 +130,7 @@ def _check(join: JoinedRows) -> None:
     if join.most is not None:
         check_whole(ASKED, "most", join.most, most=MOST_ROWS)
     for left, right in join.on:
-        _check_alike(join, left, right)
+        check_alike(join.left, join.right, left, right)
     if join.left.protected is None:
         raise NotPermitted(ASKED, "the table on the left is public", "Put the protected table on the left.")
     if join.left.reach.weighted or join.right.reach.weighted:
@@ -149,9 +149,10 @@ def _check(join: JoinedRows) -> None:
         raise NotPermitted(f"left {ASKED}", obstacle, "Join without keeping those, or on the unit.")
 
 
-def _check_alike(join: JoinedRows, left: str, right: str) -> None:
+def check_alike(one: RelationNode, other: RelationNode, left: str, right: str) -> None:
+    """Refuse columns that are not described alike: their values would not be found for each other."""
     kinds = []
-    for side, name in ((join.left, left), (join.right, right)):
+    for side, name in ((one, left), (other, right)):
         if name not in side.schema.columns:
             known = f"There are {', '.join(side.schema.columns)}."
             raise SchemaError(f"{ASKED} on {name!r:.60}", "there is no such column", known)

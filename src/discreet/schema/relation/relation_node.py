@@ -62,13 +62,11 @@ class RelationNode(ABC):
     A new kind of node is a file here, with its schema, its reach and its SQL, and its test.
     """
 
-    row_wise = False
-    """Whether each row comes from one row of the input, so that any trust model can ask about it."""
-
     @property
     def inputs(self) -> tuple[RelationNode, ...]:
         """The relations that it is made of."""
-        return (self.of,) if isinstance(getattr(self, "of", None), RelationNode) else ()
+        own = getattr(self, "of", None)
+        return (own,) if isinstance(own, RelationNode) else ()
 
     @property
     @abstractmethod
@@ -112,7 +110,7 @@ class RelationNode(ABC):
 
     def unlimited(self) -> RelationNode:
         """The same rows without limits of rows for each unit, where all rows of a unit are brought together anyway."""
-        return replace(self, of=self.inputs[0].unlimited()) if self.row_wise else self
+        return self
 
     def walked(self) -> Iterator[RelationNode]:
         """All nodes, inputs first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from discreet.core.condition import Condition
@@ -28,8 +28,6 @@ class FilteredRows(RelationNode):
     of: RelationNode
     condition: Condition
 
-    row_wise = True
-
     @classmethod
     def read(cls, of: RelationNode, text: str) -> FilteredRows:
         """With a condition in words; see `condition_of`."""
@@ -46,6 +44,9 @@ class FilteredRows(RelationNode):
     @property
     def words(self) -> str:
         return f"where {self.condition}"
+
+    def unlimited(self) -> RelationNode:
+        return replace(self, of=self.of.unlimited())
 
     def select(self, *inputs: str) -> str:
         return f"SELECT * FROM {inputs[0]} WHERE {self.condition.sql(self.places)}"
@@ -66,8 +67,6 @@ class ComputedRows(RelationNode):
     of: RelationNode
     columns: tuple[Expressed, ...]
 
-    row_wise = True
-
     @classmethod
     def read(
         cls, of: RelationNode, texts: Mapping[str, str], bounds: Mapping[str, tuple[float, float]]
@@ -86,6 +85,9 @@ class ComputedRows(RelationNode):
     @property
     def words(self) -> str:
         return "with " + "; ".join(f"{one.name} = {one.shown}" for one in self.columns)
+
+    def unlimited(self) -> RelationNode:
+        return replace(self, of=self.of.unlimited())
 
     def select(self, *inputs: str) -> str:
         first = len(self.of.schema.columns)

@@ -53,7 +53,7 @@ class SparkFrame(Source):
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
-        self.schema, self.unit = schema, unit
+        self.schema, self.unit, self._given = schema, unit, frame
         check_header(ASKED, frame.columns, schema, unit, any_case=True)
         wanted = read_columns(schema, unit)
         _check_types(frame, wanted, schema)
@@ -62,7 +62,7 @@ class SparkFrame(Source):
         if unit.column is not None:
             self._frame = (self._pooled if unit.pooled else self._kept)(unit.column).persist()
             self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
-            weakref.finalize(self, _given_back, self._frame).atexit = False
+            weakref.finalize(self, given_back, self._frame).atexit = False
 
     def check_ready(self) -> None:
         session = self._frame.sparkSession
@@ -118,6 +118,10 @@ class SparkFrame(Source):
         made = [np.frombuffer(part) for part in _collected(rows)["rows"].to_pylist()]
         return np.concatenate([np.empty(0), *made]).reshape(-1, len(by.after.columns))
 
+    def with_units(self) -> Any:
+        """All records that have a unit, decoded, as a frame: `u` is a unit's name, the columns are c0, c1, ..."""
+        return self.canonical(str(self.unit.column))
+
     def _added(self, question: BoundedSum, columns: Sequence[str]) -> Any:
         """A frame with the sum of each partition."""
         width = len(columns)
@@ -134,20 +138,22 @@ class SparkFrame(Source):
 
     def _kept(self, unit_column: str) -> Any:
         """At most `unit.rows` rows of each unit, as questions see them; texts as bytes, which no collation merges."""
-        rows = self._canonical(unit_column).selectExpr("*", place(self.schema), SIZE)
+        rows = self.canonical(unit_column).selectExpr("*", place(self.schema), SIZE)
         return rows.where(choice(START, most_rows(self.unit))).drop("place", "size")
 
     def _pooled(self, unit_column: str) -> Any:
         """All rows of all units, those of one unit side by side in one partition."""
         partitions = int(self._frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-        return self._canonical(unit_column).repartition(partitions, "u").sortWithinPartitions("u")
+        return self.canonical(unit_column).repartition(partitions, "u").sortWithinPartitions("u")
 
-    def _canonical(self, unit_column: str) -> Any:
+    def canonical(self, unit_column: str) -> Any:
         """Records that have a unit, as questions see them; texts as bytes, which no collation merges."""
         kinds = enumerate(self.schema.columns.values())
         fields = ["u binary", *(f"c{i} {_type(kind)}" for i, kind in kinds)]
-        records = self._mapped([unit_column, *self.schema.columns], _canonical(self.schema), ", ".join(fields))
-        return records.where("u IS NOT NULL")
+        columns = [f"`{name.replace('`', '``')}` AS c{i}" for i, name in enumerate([unit_column, *self.schema.columns])]
+        with quiet():  # it warns of new versions of pandas, which is not used
+            rows = self._given.selectExpr(*columns).mapInArrow(_canonical(self.schema), ", ".join(fields))
+        return rows.where("u IS NOT NULL")
 
 
 def _type(kind: Column) -> str:
@@ -224,6 +230,7 @@ def _check_types(frame: Any, names: Sequence[str], schema: Schema) -> None:
             raise without_numbers(ASKED, field.name, kind)
 
 
-def _given_back(frame: Any) -> None:
+def given_back(frame: Any) -> None:
+    """Let go of a frame that was persisted."""
     with contextlib.suppress(Exception):  # a session that has ended holds nothing any more
         frame.unpersist()
