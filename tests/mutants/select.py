@@ -30,8 +30,8 @@ MUTANTS = [
     ),
     *of(
         "questions/transformed",
-        ("before=(*filter(None, first), *tally.before)", "before=(*tally.before, *filter(None, first))"),
-        ("tally=None if tally is None or first is None else", "tally=None if tally is None else tally if tally else"),
+        ("before=(*first, *tally.before)", "before=(*tally.before, *first)"),
+        ("tally=None if tally is None or made is None else", "tally=None if tally is None else tally if tally else"),
         ("None if condition is None else ConditionAfter(condition, self._by)", "None"),
         tests="trust/test_derived_trust.py",
     ),

@@ -45,8 +45,8 @@ MUTANTS = [
     *of("core/errors", ("in UNSETTLED:", "== UNTOUCHED:"), tests="trust/test_failed_source.py"),
     *of(
         "trust/sources/query",
-        ("self._connection = self._connect()", "pass"),
-        ("check_postgres_types(asked, types, read_columns(schema, unit), self._answered)", "pass"),
+        ("self._connection.connection = self._connect()", "pass"),
+        ("check_postgres_types(asked, types, read_columns(schema, unit), self._connection.answered)", "pass"),
         tests="trust/test_failed_source.py trust/sources/test_query.py",
     ),
     *of(

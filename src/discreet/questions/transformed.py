@@ -43,7 +43,8 @@ def transformed(question: Question, by: Transformation) -> Question:
 
 def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
     rows, total, tally = by.rows(question.columns), question.total, question.tally
-    first = by.formulas(question.columns)
+    made = by.formulas(question.columns)
+    first = tuple(level for level in made or () if level)  # none, where no column is read
     return dataclasses.replace(
         question,
         of=lambda records: question.of(rows(records)),
@@ -51,7 +52,7 @@ def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
         total=None if total is None else lambda records: total(rows(records)),
         raw=False,
         recipe=None,
-        tally=None if tally is None or first is None else dataclasses.replace(tally, before=(*filter(None, first), *tally.before)),
+        tally=None if tally is None or made is None else dataclasses.replace(tally, before=(*first, *tally.before)),
     )
 
 
