@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def in_postgres(count: int = MILLION) -> Iterator[Row]:
             question = grouped_moments_of(STAYS, "ward", "stay", 1)
             for unit, words in ((RECORD, "records"), (Unit("user", column="who", rows=5), "bounded users, later")):
                 source = postgres_table(started.get_uri(), "visits", STAYS, unit)
-                ours, plain = turns(lambda source=source: source.sum(question), plainly)
+                ours, plain = turns(partial(source.sum, question), plainly)
                 claim = f"PostgreSQL, {count:.0e} rows, {words}: over its own grouped sum ({ours:.3f} s)"
                 yield at_most(claim, ours / plain, 3.0)
                 del source

@@ -181,7 +181,11 @@ def test_it_runs_once_and_is_asked_again() -> None:
 
 def test_a_key_is_for_one_function() -> None:
     records = data([3.0] * 4)
-    maps = [records.map_untrusted(lambda record, by=by: [record[0] * by, 0], AFTER.columns) for by in (0.1, 0.2)]
+
+    def times(by: float) -> Function:
+        return lambda record: [record[0] * by, 0]
+
+    maps = [records.map_untrusted(times(by), AFTER.columns) for by in (0.1, 0.2)]
     discreet.mean(maps[0], "y", epsilon=1.0, key="k")
     with pytest.raises(KeyReused):
         discreet.mean(maps[1], "y", epsilon=1.0, key="k")

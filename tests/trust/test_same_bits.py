@@ -174,7 +174,7 @@ def agreed(seed: int, engines: dict[str, Opened]) -> Counter[str]:
         data = after
         taken[step.kind] += 1
     for question in questions(rng, data["arrays"].schema):
-        answers = {name: one._trust.ask(question, Exact()) for name, one in data.items()}  # type: ignore[arg-type]
+        answers: dict[str, Any] = {name: one._trust.ask(question, Exact()) for name, one in data.items()}  # type: ignore[arg-type]
         assert all(answer == answers["arrays"] for answer in answers.values()), (seed, question.columns, answers)
     return taken
 

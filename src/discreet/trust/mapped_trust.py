@@ -63,7 +63,8 @@ class MappedTrust(WrappedTrust, Secret):
     def __init__(self, trust: TrustModel, by: RecordMap, among: str = "") -> None:
         super().__init__(trust, by.after)
         self.by, self._among = by, among
-        self._mapping, self._view = threading.Lock(), None
+        self._mapping = threading.Lock()
+        self._view: View | None = None
         differ = by.rows_out * (2 if trust.neighbors is Neighbors.ADD_REMOVE else 1)
         self.unit = dataclasses.replace(trust.unit, rows=trust.unit.rows * differ)
 

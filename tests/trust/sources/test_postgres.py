@@ -64,7 +64,17 @@ def filled(connection: Any, name: str, columns: dict[str, list[Any]]) -> None:
         cursor.adbc_ingest(name, pa.table(columns))
 
 
-HUGE = [f"'{'9' * 4096}'", f"'{'9' * 4097}'", f"'0.{'0' * 4093}1'", "'1e308'", "'1.8e308'", "'-1e400'", "'1e-400'"]
+HUGE = [
+    f"'0.{'1' * 4094}'",
+    f"'0.{'1' * 4095}'",
+    f"'{'9' * 4096}'",
+    f"'{'9' * 4097}'",
+    f"'0.{'0' * 4093}1'",
+    "'1e308'",
+    "'1.8e308'",
+    "'-1e400'",
+    "'1e-400'",
+]
 HALF = "'17976931348623157" + "0" * 292 + "'"  # the greatest float, as a decimal
 VALUES = {
     "int2": ["0", "7", "-32768", "32767"],
@@ -93,7 +103,13 @@ VALUES = {
         "'4000-01-01 BC'",
         "'12000-01-01'",
     ],
-    "timestamp": ["'1969-12-31 23:59:59.999999'", "'9999-12-31 23:59:59.999999'", "'infinity'", "'0044-03-15 BC'"],
+    "timestamp": [
+        "'9999-12-30 23:59:59.999999'",
+        "'1969-12-31 23:59:59.999999'",
+        "'9999-12-31 23:59:59.999999'",
+        "'infinity'",
+        "'0044-03-15 BC'",
+    ],
     "timestamptz": [
         "'2020-06-30 23:59:59.5+05:45'",
         "'2020-07-01 00:00:00-11'",
@@ -105,7 +121,7 @@ WIDE, LISTED = Number(-1e50, 1e50), ("icu", "it's", "\\", "No", "x\0", "\u65e5")
 KINDS: list[Any] = [
     *(WIDE, Number(0, 10), Number(-1, 1e-40), Boolean(), Category((7, 12, -3, "f")), Category(LISTED[:4]), Text()),
     *(Category((*LISTED, *"abcdefgh")), Category((True, False)), Date("1960-01-01", "2030-01-01")),
-    *(Datetime("2020-06-30", "2020-07-02"), Category(("ICU", "Yes", *"abcdefgh"))),
+    *(Date("9990-01-01", "9999-12-31"), Datetime("2020-06-30", "2020-07-02"), Category(("ICU", "Yes", *"abcdefgh"))),
 ]
 
 
@@ -259,10 +275,11 @@ WHO = [
 
 
 def test_digits_name_the_same_people_as_elsewhere(connection: Any) -> None:
-    people = {"who": WHO * 3, "x": [n / 63 for n in range(63)]}
+    people: dict[str, list[Any]] = {"who": WHO * 3, "x": [n / 63 for n in range(63)]}
     filled(connection, "people", people)
     schema = Schema({"x": Number(0, 1)})
     source, plain = (source_of(one, schema, PERSON) for one in ((connection, "SELECT * FROM people"), people))
+    assert isinstance(source, Query)
     assert isinstance(source._kept, PostgresKept)
     total = moments_of(schema, "x", 2, False)
     assert source.units() == plain.units()
@@ -361,6 +378,7 @@ def test_a_server_that_writes_texts_otherwise_hands_rows_over(connection: Any, m
     )
     for unit in UNITS.values():
         source = source_of((connection, "SELECT * FROM visits"), SCHEMA, unit)
+        assert isinstance(source, Query)
         assert not isinstance(source._kept, PostgresKept)
         assert sums(source, ["histogram"]) == sums(source_of(table(), SCHEMA, unit), ["histogram"])
 

@@ -7,7 +7,7 @@ import dataclasses
 import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from discreet.questions.question import BoundedSum, quiet
 from discreet.schema.relation.limited_rows import choice, place
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
-from discreet.trust.isolation.isolated import isolated, processors
+from discreet.trust.isolation.isolated import Form, isolated, processors
 from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
@@ -187,10 +187,16 @@ def _pooled(question: BoundedSum, width: int) -> Work:
 def _made(by: RecordMap, read: Callable[[Any], Array]) -> Work:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         records = np.concatenate([np.empty((0, len(by.reads))), *map(read, sliced(batches))])
-        rows = dataclasses.replace(by, lines=processors()).of(records, isolated)
+        rows = dataclasses.replace(by, lines=processors()).of(records, _isolated)
         yield arrow().record_batch([arrow().array([rows.tobytes()])], names=["rows"])
 
     return work
+
+
+def _isolated(
+    of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
+) -> list[Array | None]:
+    return isolated(of, blocks, size, seconds, cast(Form, form))
 
 
 def _canonical(schema: Schema) -> Work:
