@@ -42,7 +42,8 @@ MUTANTS = [
     *of(
         "questions/mapped",
         ("* (self.places - len(seen))", "* 0"),
-        ("records[: self.places], len", "records, len"),
+        ("if len(records) <= self.places:", "if True:"),
+        ("records[sorted(range(len(records)), key=digests.__getitem__)[: self.places]]", "records[: self.places]"),
         ("bound = dataclasses.replace(bound, nonnegative=False)", "pass"),
         ("bound.times(rows.unit.rows)", "bound"),
         ("there[:, 0] = True", "pass"),

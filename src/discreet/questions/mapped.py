@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,12 +79,22 @@ class RecordMap:
         isolated : callable
             What keeps records from one another.
         """
-        seen, width = records[: self.places], len(self.columns)
+        seen, width = self._seen(records), len(self.columns)
         blocks = [seen[i : i + 1, :width] for i in range(len(seen))]
         blocks += [np.full((1, width), np.nan)] * (self.places - len(seen))
         total = self.seconds * -(-len(blocks) // self.lines)
         found = isolated(FixedRows(self.function, self.rows_out, self.width), blocks, self._size, total, self.form)
         return self._rows(seen[:, width:], found[: len(seen)])
+
+    def _seen(self, records: Array) -> Array:
+        """As many records as there are places, in whatever order they come: one more drives out one other at most.
+
+        A digest of what a record holds says which, so that no values are preferred; those that are equal are alike.
+        """
+        if len(records) <= self.places:
+            return records
+        digests = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in records + 0.0]
+        return records[sorted(range(len(records)), key=digests.__getitem__)[: self.places]]
 
     @property
     def _size(self) -> int:
