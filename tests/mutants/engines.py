@@ -54,7 +54,7 @@ MUTANTS = [
     *of(
         "trust/mapped_trust",
         ("(2 if trust.neighbors is Neighbors.ADD_REMOVE else 1)", "1"),
-        ("            if self._view is None:\n", "            if True:\n"),
+        ("            if found is None:\n", "            if True:\n"),
         ("        if not isinstance(question, BoundedSum):", "        if False:"),
         tests=MAPPED,
     ),

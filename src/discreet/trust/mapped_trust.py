@@ -98,11 +98,12 @@ class MappedTrust(WrappedTrust, Secret):
     def _mapped(self, view: View) -> View:
         """The rows, which are made once: a function may give others each time, and takes long."""
         with self._mapping:
-            if self._view is None:
+            found = self._view
+            if found is None:
                 rows = Matrix(view.mapped(self.by), self.schema)
                 rows.unit = self.unit
-                self._view = CuratorsView(rows, view.neighbors, view.bits)
-            return self._view
+                found = self._view = CuratorsView(rows, view.neighbors, view.bits)
+            return found
 
 
 def record_map(
