@@ -33,6 +33,7 @@ def engine() -> Any:
         "preserve_insertion_order": False,
     }
     connection = duckdb.connect(config=settings)
+    connection.execute("SET enable_progress_bar = false")  # it would show how long records take
     weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
     return connection
 
