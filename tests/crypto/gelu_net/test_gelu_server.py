@@ -21,6 +21,7 @@ from discreet.crypto.messages import Message, Signed
 from discreet.noise.system_bits import system_bits
 from tests.crypto.gelu_net.two_sides import ANN, BOB, ROSTER, SERVER, SMALL, Sides, batch, sealer, served, sides
 
+PLAIN = {"GeluServer": "names are shown as repr shows texts, without what would upset a terminal"}
 PRODUCT = {"number": 1, "place": 0, "direction": "forward", "rows": 3, "batch": 1, "sent": 1}
 
 

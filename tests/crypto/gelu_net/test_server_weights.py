@@ -13,6 +13,8 @@ from discreet.crypto.errors import Malformed
 from discreet.crypto.gelu_net.server_weights import ServerWeights, arrays_in, centred
 from tests.crypto.gelu_net.two_sides import SMALL, SQUARES
 
+PLAIN = {"ServerWeights": "how many there are is all that it prints"}
+
 
 def fresh() -> ServerWeights:
     return ServerWeights(SMALL, SMALL.fresh(np.random.default_rng(1)))

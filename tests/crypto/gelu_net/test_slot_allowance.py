@@ -15,6 +15,7 @@ def test_every_client_and_layer_has_its_own_count_up_to_the_limit_exactly() -> N
     own = SlotAllowance(10)
     own.spend("ann", 0, 6)
     own.spend("ann", 1, 10)
+    assert own.left("ann") == 0  # the layer that was asked most
     own.spend("bob", 0, 10)
     own.spend("ann", 0, 4)
     assert (own.left("ann"), own.left("bob"), own.left("eve")) == (0, 0, 10)
