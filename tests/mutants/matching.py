@@ -129,11 +129,7 @@ MUTANTS = [
     ),
     *of(
         "trust/matching/match_question",
-        (
-            "if (answer.asker, answer.template) != (self.identity.name, self.template):",
-            "if False:",
-            "a keeper that answers otherwise has another digest of the query",
-        ),
+        ("if (answer.asker, answer.template) != (self.identity.name, self.template):", "if False:"),
         ("if (message.kind, message.round) != (kind, self.session):", "if False:"),
         ("if body not in (YES, NO):", "if False:"),
         tests="trust/matching/test_gallery_keeper.py trust/matching/test_match_judge.py",

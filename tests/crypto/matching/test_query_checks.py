@@ -70,8 +70,10 @@ def test_one_that_differs_from_slot_to_slot_does_not_pass(matcher: Matcher) -> N
 
 def test_one_with_an_imaginary_part_does_not_pass(matcher: Matcher) -> None:
     """Of x + iy the square is that of x less that of y: a longer x could hide behind y."""
-    for part in (0.1, 1.0):
-        slots = np.resize(ROWS[0] * np.sqrt(1 + part**2) + 1j * part * ROWS[1], 2048)
+    one, other = np.linalg.qr(np.concatenate([ROWS, made_templates(WIDTH - 3, WIDTH, 5)]).T)[0].T[3:5]
+    assert accepted(matcher, np.resize(one, 2048))
+    for part in (0.1, 1.0):  # of directions in which nobody is, so that no score shows anything
+        slots = np.resize(one * np.sqrt(1 + part**2) + 1j * part * other, 2048)
         assert not accepted(matcher, slots)
 
 

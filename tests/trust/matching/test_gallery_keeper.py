@@ -9,9 +9,9 @@ import pytest
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.crypto.errors import BadSignature, Malformed, OutOfOrder, RoundReused, UnknownParty
-from discreet.crypto.messages import Message, Signed, framed
+from discreet.crypto.messages import Message, Signed, framed, split
 from discreet.trust.matching.gallery_keeper import GalleryKeeper
-from discreet.trust.matching.match_members import SCORES_OF, MatchMembers
+from discreet.trust.matching.match_members import SCORES, SCORES_OF, MatchMembers
 from discreet.trust.matching.match_question import BlockQuestion, MatchQuestion
 from tests.crypto.matching.made_galleries import key_of
 from tests.trust.matching.made_members import NAMES, ROWS, account, card, cast, identity, near
@@ -80,6 +80,11 @@ def test_an_answer_to_somebody_else_or_from_somebody_else_is_not_read(tmp_path: 
     fetched = BlockQuestion(identity("desk"), card("keeper"), 0)
     with pytest.raises(OutOfOrder):
         fetched.block(heard)
+    fields = split(heard.message.body, 5)
+    for changed in ([b"gate", *fields[1:]], [*fields[:2], b"1", *fields[3:]]):
+        lying = Message(other.session, "keeper", SCORES, framed(*changed)).signed(identity("keeper"))
+        with pytest.raises(OutOfOrder, match="to another question"):
+            other.scores(lying)
 
 
 def test_members_are_told_apart() -> None:
