@@ -58,7 +58,7 @@ def told(source: Path, *arguments: object, slower: int = 0, disk: Path | None = 
     settings = {**os.environ, "PYTHONPATH": str(source)}
     if slower and disk:
         settings |= {"LD_PRELOAD": str(disk / "slow_sync.so"), "SLOW_SYNC": str(slower)}
-    command = [sys.executable, HERE / "peers" / "discreet_charges.py", *map(str, arguments)]
+    command = [sys.executable, str(HERE / "peers" / "discreet_charges.py"), *map(str, arguments)]
     found = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
     answer: dict[str, float] = json.loads(found.stdout)
     return answer

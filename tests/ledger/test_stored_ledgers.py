@@ -66,12 +66,14 @@ def together(ledger: StoredLedger, *acts: Callable[[], Any]) -> list[Future[Any]
         pool.submit(ledger._book.decided, hold)
         leads.wait()
         told = []
-        for number, act in enumerate(acts, 1):
-            told.append(pool.submit(act))
-            while len(ledger._book.turns._waiting) + sum(each.done() for each in told) < number:
-                threading.Event().wait(0.001)
-        batches = ledger._book.turns.batches
-        go_on.set()
+        try:
+            for number, act in enumerate(acts, 1):
+                told.append(pool.submit(act))
+                while len(ledger._book.turns._waiting) + sum(each.done() for each in told) < number:
+                    threading.Event().wait(0.001)
+            batches = ledger._book.turns.batches
+        finally:
+            go_on.set()
     assert ledger._book.turns.batches == batches + 2
     return told
 
@@ -169,14 +171,17 @@ def test_a_committed_key_is_answered_while_others_write(ledger: StoredLedger) ->
         leads.set()
         go_on.wait()
 
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(2) as pool:
         writing = pool.submit(ledger._book.decided, hold)
         leads.wait()
-        found = asked(ledger, "k")
-        assert isinstance(found, Committed)
-        assert found.result == b"42"
-        assert not writing.done()
-        go_on.set()
+        reading = pool.submit(asked, ledger, "k")
+        try:
+            found = reading.result(timeout=60)
+            assert isinstance(found, Committed)
+            assert found.result == b"42"
+            assert not writing.done()
+        finally:
+            go_on.set()
 
 
 def test_two_hundred_threads_around_the_last_cent(place: Place) -> None:

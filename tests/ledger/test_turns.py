@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from discreet.core.errors import LedgerError
 from discreet.ledger import turns
-from discreet.ledger.turns import WaitingDecision, WriterTurns
+from discreet.ledger.turns import Lead, WaitingDecision, WriterTurns
 
 Take = Callable[[], list[WaitingDecision[Any]]]
 
@@ -22,20 +23,31 @@ def made(take: Take) -> None:
         decision.value = decision.decide(None)
 
 
-def queued(order: WriterTurns, count: int) -> None:
-    while len(order._waiting) < count:
-        threading.Event().wait(0.001)
-
-
-def test_each_is_told_its_own_and_most_ride_together() -> None:
-    order, leads, go_on = WriterTurns(), threading.Event(), threading.Event()
+@contextmanager
+def threads(count: int) -> Iterator[tuple[ThreadPoolExecutor, threading.Event, threading.Event, Lead]]:
+    """Threads, and a leader's part that says when it leads and goes on when it may; a failed test ends them too."""
+    leads, go_on = threading.Event(), threading.Event()
 
     def first(take: Take) -> None:
         made(take)
         leads.set()
         go_on.wait()
 
-    with ThreadPoolExecutor(20) as pool:
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            yield pool, leads, go_on, first
+        finally:
+            go_on.set()
+
+
+def queued(order: WriterTurns, count: int) -> None:
+    while len(order._waiting) < count:
+        threading.Event().wait(0.001)
+
+
+def test_each_is_told_its_own_and_most_ride_together() -> None:
+    order = WriterTurns()
+    with threads(20) as (pool, leads, go_on, first):
         leader = pool.submit(order.decided, WaitingDecision(lambda _: -1), first)
         leads.wait()
         told = [pool.submit(order.decided, WaitingDecision(lambda _, n=n: n), made) for n in range(19)]  # type: ignore[misc]
@@ -47,14 +59,8 @@ def test_each_is_told_its_own_and_most_ride_together() -> None:
 
 def test_no_more_ride_than_one_transaction_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MOST", 3)
-    order, leads, go_on = WriterTurns(), threading.Event(), threading.Event()
-
-    def first(take: Take) -> None:
-        made(take)
-        leads.set()
-        go_on.wait()
-
-    with ThreadPoolExecutor(8) as pool:
+    order = WriterTurns()
+    with threads(8) as (pool, leads, go_on, first):
         pool.submit(order.decided, WaitingDecision(lambda _: -1), first)
         leads.wait()
         told = [pool.submit(order.decided, WaitingDecision(lambda _, n=n: n), made) for n in range(7)]  # type: ignore[misc]
@@ -65,14 +71,14 @@ def test_no_more_ride_than_one_transaction_takes(monkeypatch: pytest.MonkeyPatch
 
 
 def test_where_the_lock_is_not_granted_all_who_wait_hear_it_with_an_error_of_their_own() -> None:
-    order, leads, go_on = WriterTurns(), threading.Event(), threading.Event()
+    order = WriterTurns()
+    with threads(3) as (pool, leads, go_on, _):
 
-    def refused(take: Take) -> None:
-        leads.set()
-        go_on.wait()
-        raise LedgerError("ledger", "it is locked")
+        def refused(take: Take) -> None:
+            leads.set()
+            go_on.wait()
+            raise LedgerError("ledger", "it is locked")
 
-    with ThreadPoolExecutor(3) as pool:
         told = [pool.submit(order.decided, WaitingDecision(lambda _: 1), refused)]
         leads.wait()
         told += [pool.submit(order.decided, WaitingDecision(lambda _: 1), made) for _ in range(2)]
@@ -108,15 +114,9 @@ def interrupted() -> tuple[Interrupted, threading.Event, threading.Event]:
 
 @pytest.mark.parametrize("called", [False, True])
 def test_who_is_interrupted_while_waiting_or_as_it_is_called_to_lead_passes_that_on(called: bool) -> None:
-    order, leads, go_on = WriterTurns(), threading.Event(), threading.Event()
+    order = WriterTurns()
     going, waits, now = interrupted()
-
-    def first(take: Take) -> None:
-        made(take)
-        leads.set()
-        go_on.wait()
-
-    with ThreadPoolExecutor(3) as pool:
+    with threads(3) as (pool, leads, go_on, first):
         pool.submit(order.decided, WaitingDecision(lambda _: -1), first)
         leads.wait()
         gone = pool.submit(order.decided, going, made)

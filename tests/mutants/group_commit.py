@@ -13,8 +13,6 @@ MUTANTS = [
         "ledger/turns",
         ("decision.error = _own_copy(why)", "decision.error = why"),
         ("if why is not None and not taken:", "if False:"),
-        ("                    self._leader.wake.release()\n", "                    pass\n"),
-        ("self._leader = self._waiting[0] if self._waiting else None", "self._leader = None"),
         ("            if not decision.done and decision in self._waiting:", "            if False:"),
         tests=f"{TURNS} {STORED}",
     ),
@@ -101,13 +99,13 @@ MUTANTS = [
         "accounting/filters/gaussian_filter",
         ("return -(-self.count * units >> self.power)", "return self.count * units >> self.power"),
         (
-            "-(-term.times * under * under * LOSS_UNITS // (over * over))",
-            "term.times * under * under * LOSS_UNITS // (over * over)",
+            "-(-parts[0].times * under * under * LOSS_UNITS // (over * over))",
+            "parts[0].times * under * under * LOSS_UNITS // (over * over)",
         ),
         (
-            "less(_left(room, loss.epsilon, term.times)).more(abs(room) * SLACK)",
-            "less(_left(room, loss.epsilon, term.times))",
+            "less(_left(before, epsilon, times)).more(abs(before) * SLACK)",
+            "less(_left(before, epsilon, times))",
         ),
-        ("power = max(self.power, other.power)", "power = self.power"),
+        ("minus(taken).nearest, -math.inf)", "nearest, -math.inf)"),
     ),
 ]

@@ -27,6 +27,13 @@ class PostgresLedger(StoredLedger):
     Guarantee
     ---------
     As that of `SqliteLedger`, as long as the database keeps what it says that it flushed.
+
+    Examples
+    --------
+    How each server opens what one of them created:
+
+    >>> def patients(address: str, analyst: str) -> PostgresLedger:
+    ...     return PostgresLedger.open(address, account="patients", anchor="patients.head", analyst=analyst)
     """
 
     @classmethod

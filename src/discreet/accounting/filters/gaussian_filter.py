@@ -16,7 +16,7 @@ what is left after it are together no worse than G(room), at every epsilon; `gau
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -203,8 +203,8 @@ def gaussian_price(event: Event, room: float, whole: float = 0.0, aside: float =
     What is neither bounded nor Gaussian is covered with its part of what was put aside for the whole room.
     """
     parts = terms(event)
-    if len(parts) == 1 and (single := _single_price(parts[0], room)):
-        return single.not_free(event)
+    if (known := _plain_price(parts, room)) is not None:
+        return known.not_free(event)
     square = taken = failures = slack = Fraction(0)
     bounded: list[tuple[Bounded, int]] = []
     for term in parts:
@@ -240,17 +240,21 @@ def gaussian_price(event: Event, room: float, whole: float = 0.0, aside: float =
     return Amount.rounded_up(square + taken, failures, slack).not_free(event)
 
 
-def _single_price(term: Term, room: float) -> Amount | None:
-    """The price of one kind of noise, which most charges are: the same number, to the unit, with fewer fractions."""
-    match term.event:
-        case GaussianLoss(multiplier):
-            over, under = multiplier.as_integer_ratio()
-            return Amount(-(-term.times * under * under * LOSS_UNITS // (over * over)), 0)
-        case PureLoss() | LaplaceLoss() as event if (loss := _bounded(event)) and loss.epsilon > 0:
-            taken = ExactFloatSum.of(room).less(_left(room, loss.epsilon, term.times)).more(abs(room) * SLACK)
-            return Amount(taken.rounded_up(LOSS_UNITS), 0) if taken.count >= 0 else None
-        case _:
-            return None
+def _plain_price(parts: Sequence[Term], room: float) -> Amount | None:
+    """The price of plain noise, which most charges are: the same number, to the unit, without fractions."""
+    if len(parts) == 1 and isinstance(single := parts[0].event, GaussianLoss):
+        over, under = single.multiplier.as_integer_ratio()
+        return Amount(-(-parts[0].times * under * under * LOSS_UNITS // (over * over)), 0)
+    if not all(isinstance(part.event, PureLoss | LaplaceLoss) for part in parts):
+        return None
+    losses = [(loss.epsilon, part.times) for part in parts if (loss := _bounded(part.event)) and loss.epsilon > 0]
+    if len(losses) < len(parts):
+        return None
+    taken = ExactFloatSum(0, 0)
+    for epsilon, times in sorted(losses, key=lambda pair: -pair[0]):
+        before = math.nextafter(ExactFloatSum.of(room).minus(taken).nearest, -math.inf) if taken.count else room
+        taken = taken.more(before).less(_left(before, epsilon, times)).more(abs(before) * SLACK)
+    return Amount(taken.rounded_up(LOSS_UNITS), 0) if taken.count >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -271,8 +275,18 @@ class ExactFloatSum:
         over, under = value.as_integer_ratio()
         return cls(over, under.bit_length() - 1)
 
+    @property
+    def nearest(self) -> float:
+        """The float that is nearest."""
+        return self.count / (1 << self.power)
+
     def more(self, value: float) -> ExactFloatSum:
-        other = ExactFloatSum.of(value)
+        return self._plus(ExactFloatSum.of(value))
+
+    def minus(self, other: ExactFloatSum) -> ExactFloatSum:
+        return self._plus(ExactFloatSum(-other.count, other.power))
+
+    def _plus(self, other: ExactFloatSum) -> ExactFloatSum:
         power = max(self.power, other.power)
         return ExactFloatSum((self.count << power - self.power) + (other.count << power - other.power), power)
 

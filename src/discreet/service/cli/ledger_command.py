@@ -42,7 +42,7 @@ def statement(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
 
 def _account(ledger: SqliteLedger, account: Account) -> dict[str, Any]:
     stands = ledger.accounts[account]
-    named = {account.kind: account.name} if isinstance(account, AccountPart) else {"analyst": account}
+    named: dict[str, Any] = {account.kind: account.name} if isinstance(account, AccountPart) else {"analyst": account}
     return {**named, **stands.balance().to_dict(), "expired": stands.expired or None}
 
 
