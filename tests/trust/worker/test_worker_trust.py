@@ -124,7 +124,7 @@ def test_a_worker_that_lies_changes_no_charge(line: WorkerLine) -> None:
         with pytest.raises(EngineFailure, match="did not answer"):
             mean(data, "age", epsilon=1.0)
         assert data.ledger.balance().certified == pytest.approx(1.0, rel=1e-6)
-        assert data.public_size is None
+        assert (data.public_size, WorkerTrust(liar).units) == (None, None)
 
 
 def test_records_that_cannot_be_opened_are_refused_before_a_charge(tmp_path: Path) -> None:

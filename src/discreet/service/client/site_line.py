@@ -20,7 +20,9 @@ from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooLarg
 TRIES = 5
 PAUSE = 0.2  # seconds before the second try; twice as long before each further one
 MOST_ANSWER = 2**28  # bytes
-OWN = {kind.__name__: kind for kind in (NotHere, ReadOnlySite, TooLarge, TooMany, Unrecognised)}
+OWN: dict[str, type[DiscreetError]] = {
+    kind.__name__: kind for kind in (NotHere, ReadOnlySite, TooLarge, TooMany, Unrecognised)
+}
 AGAIN = (429, 503)
 
 
