@@ -8,7 +8,7 @@ PIP_FLAGS := --quiet --no-compile --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested rooms soak mutants power walk look docs load fuzz bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties bench-encrypted attack-table clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs load fuzz bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential bench-release bench-attacks bench-parties bench-encrypted bench-platform attack-table clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -176,11 +176,16 @@ $(VENV)/bench-%/.ready: benchmarks/peers/%_encrypted.txt | $(BIN)/python
 bench-encrypted: $(VENV)/.dev $(VENV)/bench-phe/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.encrypted $(SECTIONS)
 
+# There is no peer to install; gcc makes syncs slower. SECTIONS= names some of the sections of benchmarks/platform.py.
+# DISCREET_BENCH_DISK= names a folder on the disk that is measured.
+bench-platform: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.platform $(SECTIONS)
+
 # What attacks find in private releases, for the manual: docs/attack_table.md.
 attack-table: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks_private
 
-# 200 analysts at once. SLOWSYNC= names a library that makes every sync slower, SECONDS= how long each load lasts.
+# 200 analysts at once, on the bare disk and with slower syncs. SECONDS= how long each load lasts.
 load: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.platform_server $(SECONDS)
 
@@ -192,9 +197,9 @@ $(VENV)/fuzz/.ready:
 	@touch $@
 
 fuzz: $(VENV)/.dev $(VENV)/fuzz/.ready
-	$(BIN)/python -m benchmarks.platform_fuzz $(VENV)/fuzz/bin/schemathesis $(N)
+	$(BIN)/python -m benchmarks.fuzz_site $(VENV)/fuzz/bin/schemathesis $(N)
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties bench-encrypted
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential bench-release bench-attacks bench-parties bench-encrypted bench-platform
 
 # The manual draws and lists what every room offers, with nothing but the extra `docs`.
 docs: $(VENV)/.dev

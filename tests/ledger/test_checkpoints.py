@@ -85,8 +85,8 @@ def test_no_figure_of_the_checkpoint_can_be_changed(ledger: SqliteLedger, name: 
     other = {str: "0" * 64, int: 7, float: 0.125}[type(before)]
     changes: dict[str, Any] = {name: other}
     forged = replace(made, checkpoint=replace(made.checkpoint, **changes))
-    both = {"epsilon", "delta", "head", "purpose"} & {name}
-    for one in (forged, replace(forged, **dict.fromkeys(both, other))):
+    both: dict[str, Any] = dict.fromkeys({"epsilon", "delta", "head", "purpose"} & {name}, other)
+    for one in (forged, replace(forged, **both)):
         with pytest.raises(LedgerError):
             check_signed(one, SERVER.name, SERVER.public)
 

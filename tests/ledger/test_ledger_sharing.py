@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -217,3 +218,17 @@ def test_fifteen_kills_lose_and_duplicate_nothing(path: str) -> None:
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_two_hundred_kills_lose_and_duplicate_nothing(path: str, seed: int) -> None:
     assert soaked(path, rounds=67, seed=seed) > 0
+
+
+def test_the_log_outlives_other_processes_though_this_one_has_the_file_open_twice(path: str) -> None:
+    """Closing a file that was only read would take SQLite's locks away, and the next to go would remove the log."""
+    first = created(path, 1.0)
+    first.reserve(PureLoss(0.25), "q", request="q")
+    second = SqliteLedger.open(path)
+    second.balance()
+    code = "import sys; from discreet.ledger.sqlite_ledger import SqliteLedger; SqliteLedger.open(sys.argv[1]).close()"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", code, path], check=True)
+        assert Path(f"{path}-wal").exists()
+        first.reserve(PureLoss(0.25), "q", request="q")
+    assert second.verify().entries == 4

@@ -11,7 +11,7 @@ from discreet.core.errors import BudgetExceeded, KeyReused, LedgerBroken, NotPer
 from discreet.core.events import NoPromise, PureLoss
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.ledger.account import Part, Scope, read_account, written_account
+from discreet.ledger.account import AccountPart, Scope, read_account, written_account
 from discreet.ledger.chain import Chain, sealed
 from discreet.ledger.ledger_view import show, verify
 from discreet.ledger.sqlite_ledger import SqliteLedger
@@ -141,7 +141,7 @@ def test_a_project_that_expired_is_over_and_others_go_on(people: SqliteLedger, p
     asked(people.within(table="visits", project="flu", analyst="ann"), 0.1)
     with SqliteLedger.open(path) as again:
         assert again.accounts == people.accounts
-        assert again.accounts[Part("project", "gout")].expired == "the study is over"
+        assert again.accounts[AccountPart("project", "gout")].expired == "the study is over"
         assert again.within(table="visits").unit == VISITOR
     assert verify(path).entries == 9
     assert "ann, flu, visits" in show(path)
@@ -155,7 +155,7 @@ def test_a_release_without_a_promise_is_on_record_for_its_project(people: Sqlite
 
 
 def test_an_account_is_read_as_it_was_written_and_nothing_else_is_one() -> None:
-    for account in (None, "ann", Part("table", "t"), Part("project", "p")):
+    for account in (None, "ann", AccountPart("table", "t"), AccountPart("project", "p")):
         assert read_account(written_account(account)) == account
     for wrong in ({}, {"table": 1}, {"table": "t", "project": "p"}, {"folder": "f"}, ["t"], 1):
         with pytest.raises(ValueError, match="no account"):

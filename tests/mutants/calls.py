@@ -7,7 +7,7 @@ from tests.mutants.mutant import of
 MUTANTS = [
     *of(
         "ledger/book_ledger",
-        ("expected[account] if unmoved else standing.after(event)", "expected[account]"),
+        ("after[account] = standing.after(self.event)", "after[account] = standing"),
         tests="ledger/test_memory_ledger.py",
     ),
     *of(

@@ -11,8 +11,8 @@ MUTANTS = [
     *of(
         "accounting/filters/amount",
         (" and self.slack <= cap.slack", ""),
-        ("max(self.loss, int(loses(event)))", "self.loss"),
-        ("max(self.delta, int(fails(event)))", "self.delta"),
+        ("Amount(max(self.loss, loss), max(", "Amount(self.loss, max("),
+        ("max(self.delta, delta), self.slack)", "self.delta, self.slack)"),
         ("if left <= 0 or rest * cap.loss >= cap.slack * left:", "if True:"),
         ("self.delta + other.delta, self.slack + other.slack)", "self.delta + other.delta, other.slack)"),
     ),
@@ -69,19 +69,15 @@ MUTANTS = [
     *of(
         "ledger/book_ledger",
         ("reservation.key, at=at, reservation", "reservation.key, reservation"),
-        ("standings = concerned(page.chain.accounts, analyst, purpose)", "standings = before"),
         tests=SHOWN,
     ),
     *of(
-        "ledger/sqlite_ledger",
-        (
-            "_smaller(analyst, budget, page.chain.accounts[None].budget)\n            if",
-            "opened(analyst, budget)\n            if",
-        ),
+        "ledger/stored_ledger",
+        ("smaller(account, budget, page.chain.accounts[None].budget) | more", "opened(account, budget) | more"),
         tests="ledger/test_ledger.py",
     ),
     *of("ledger/ledger_file", ('for suffix in ("", "-wal"):', 'for suffix in ("",):'), tests=SHOWN),
-    *of("ledger/account_state", ("slack=max(granted, last.slack if last else 0)", "slack=0"), tests=SHOWN),
+    *of("ledger/account_state", ("return max(granted, last.slack if last else 0)", "return 0"), tests=SHOWN),
     *of(
         "core/ledger",
         ("return max(0.0, self.budget.epsilon - self.certified)", "return self.budget.epsilon - 2 * self.certified"),

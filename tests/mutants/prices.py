@@ -47,7 +47,7 @@ MUTANTS = [
         ('[*found.beside, "replayed",', '["replayed",'),
         tests=LEDGER,
     ),
-    *of("ledger/book_ledger", ('{} if secret else {"secret": False}', "{}"), tests=LEDGER),
+    *of("ledger/book_ledger", ('{} if self.secret else {"secret": False}', "{}"), tests=LEDGER),
     *of("trust/permit", ("return made if kept is None else made.as_stated(kept)", "return made"), tests=LEDGER),
     *of(
         "trust/isolation/fork_server",

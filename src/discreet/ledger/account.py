@@ -14,12 +14,12 @@ Kind = Literal["analyst", "table", "project"]
 
 
 @dataclass(frozen=True)
-class Part:
+class AccountPart:
     """A table of the population, or a project.
 
     Examples
     --------
-    >>> print(Part("table", "visits"))
+    >>> print(AccountPart("table", "visits"))
     table visits
     """
 
@@ -30,7 +30,7 @@ class Part:
         return f"{self.kind} {self.name}"
 
 
-Account = str | Part | None
+Account = str | AccountPart | None
 """An analyst's name; a table or a project; or None for everybody's own account."""
 
 
@@ -41,14 +41,14 @@ def holder(account: Account) -> str:
 
 def kind_of(account: Account) -> Kind | None:
     """What an account is of; None for everybody's."""
-    if isinstance(account, Part):
+    if isinstance(account, AccountPart):
         return account.kind
     return None if account is None else "analyst"
 
 
 def written_account(account: Account) -> Any:
     """An account as an entry names it; an analyst by the name alone."""
-    return {account.kind: account.name} if isinstance(account, Part) else account
+    return {account.kind: account.name} if isinstance(account, AccountPart) else account
 
 
 def read_account(plain: Any) -> Account:
@@ -63,9 +63,9 @@ def read_account(plain: Any) -> Account:
         case None | str():
             return plain
         case {"table": str(name)} if len(plain) == 1:
-            return Part("table", name)
+            return AccountPart("table", name)
         case {"project": str(name)} if len(plain) == 1:
-            return Part("project", name)
+            return AccountPart("project", name)
         case _:
             raise ValueError(f"there is no account {plain!r:.80}")
 
@@ -87,8 +87,8 @@ class Scope:
     def accounts(self, kinds: Iterable[Kind | None]) -> Iterator[Account]:
         """The accounts that a charge needs, of a ledger that has some of these kinds; None for one nobody named."""
         named: tuple[tuple[Kind, Account], ...] = (
-            ("table", self.table and Part("table", self.table)),
-            ("project", self.project and Part("project", self.project)),
+            ("table", self.table and AccountPart("table", self.table)),
+            ("project", self.project and AccountPart("project", self.project)),
             ("analyst", self.analyst),
         )
         for kind, account in named:

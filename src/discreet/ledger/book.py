@@ -16,7 +16,7 @@ from discreet.ledger.account import Scope
 from discreet.ledger.anchor import AnchoredHead
 from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, canonical, day, entry, sealed
 from discreet.ledger.entry_store import EntryStore, StoredEntries, Turn, rolled_back
-from discreet.ledger.turns import Decision, Turns
+from discreet.ledger.turns import WaitingDecision, WriterTurns
 
 Value = TypeVar("Value")
 BEFORE_ANY = AnchoredHead(-1, BEFORE_ALL)
@@ -109,7 +109,7 @@ class BookPage:
         """Keep the bytes that an entry commits."""
         self.stored.store(commit.number, result)
 
-    def decide(self, decision: Decision[Any], failures: tuple[type[Exception], ...]) -> None:
+    def decide(self, decision: WaitingDecision[Any], failures: tuple[type[Exception], ...]) -> None:
         """Let one thread decide: a refusal is its own; what stopped an entry half-way stops everybody."""
         before = len(self.added)
         try:
@@ -154,7 +154,7 @@ class Book:
     def __init__(self, store: EntryStore) -> None:
         self.store = store
         self.chain = Chain()
-        self.turns = Turns()
+        self.turns = WriterTurns()
         self._durable, self._stale = BEFORE_ANY, False
 
     def create(self, **fields: Any) -> None:
@@ -201,9 +201,9 @@ class Book:
             Whether the mark beside the ledger is on disk too. If not, a power cut may leave it behind the chain, which
             is safe.
         """
-        return self.turns.decided(Decision(decide, lasting), self._lead)
+        return self.turns.decided(WaitingDecision(decide, lasting), self._lead)
 
-    def _lead(self, take: Callable[[], list[Decision[Any]]]) -> None:
+    def _lead(self, take: Callable[[], list[WaitingDecision[Any]]]) -> None:
         with self.store.locked() as turn, self._trusted():
             decisions = take()
             added = self._written(turn, decisions)
@@ -211,7 +211,7 @@ class Book:
             if added:
                 self.store.anchor.advance(self.mark, durable=any(each.lasting for each in decisions))
 
-    def _written(self, turn: Turn, decisions: list[Decision[Any]]) -> int:
+    def _written(self, turn: Turn, decisions: list[WaitingDecision[Any]]) -> int:
         """Make all decisions in one transaction; how many entries it added."""
         page: BookPage | None = None
         try:
@@ -334,7 +334,7 @@ def expect(stored: StoredEntries, head: str) -> None:
 
 def checked(commit: ChainEntry, result: bytes | None) -> bytes:
     """The result, if it is the one that the entry committed."""
-    if result is None or result_digest(result) != commit.fields.get("result"):
+    if not isinstance(result, bytes) or result_digest(result) != commit.fields.get("result"):
         raise LedgerBroken(
             f"ledger entry {commit.number}",
             "the stored result is not the one that was committed",

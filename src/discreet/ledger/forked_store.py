@@ -6,13 +6,10 @@ import os
 import threading
 import weakref
 
-from discreet.core.held import unheld
-
 _all_stores: weakref.WeakSet[ForkedStore] = weakref.WeakSet()
 _held_for_fork: list[threading.Lock] = []
 
 
-@unheld("own turns")
 class ForkedStore:
     """What has connections, each used under a lock.
 

@@ -74,7 +74,7 @@ class LedgerFile(ForkedStore):
     Threads take turns with the connection that writes; another one only reads, and waits for nobody.
     """
 
-    failures = (sqlite3.Error, OSError)
+    failures: tuple[type[Exception], ...] = (sqlite3.Error, OSError)
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).resolve()

@@ -12,7 +12,7 @@ from discreet.core.ledger import Balance, Entry
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.display.notebook import facts, grid
 from discreet.display.plain import plain
-from discreet.ledger.account import Account, Kind, Part, holder
+from discreet.ledger.account import Account, AccountPart, Kind, holder
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.book import Book, Verified
 from discreet.ledger.chain import ChainEntry
@@ -113,8 +113,8 @@ def unknown(asked: str, account: Account, kinds: Iterable[Kind | None] = ("analy
 def one_account(asked: str, analyst: str | None, table: str | None, project: str | None) -> Account:
     """The one account that is named; everybody's, if none is."""
     named: list[Account] = [analyst] if analyst is not None else []
-    named += [Part("table", table)] if table is not None else []
-    named += [Part("project", project)] if project is not None else []
+    named += [AccountPart("table", table)] if table is not None else []
+    named += [AccountPart("project", project)] if project is not None else []
     if len(named) > 1:
         raise ParameterError(asked, f"{' and '.join(map(str, named))} are named", "Name one account.")
     return named[0] if named else None

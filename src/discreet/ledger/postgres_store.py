@@ -41,7 +41,7 @@ def _driver(asked: str) -> Any:
     try:
         return importlib.import_module("psycopg")
     except ImportError as why:
-        raise MissingExtra(asked, "psycopg is not installed", "Run: pip install 'discreet[server]'.") from why
+        raise MissingExtra(asked, "psycopg is not installed", "Run: pip install 'discreet[postgres-ledger]'.") from why
 
 
 @unheld("own turns")

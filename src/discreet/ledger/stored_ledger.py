@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Unit
-from discreet.ledger.account import Account, Part, Scope, holder, kind_of, written_account
+from discreet.ledger.account import Account, AccountPart, Scope, holder, kind_of, written_account
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.book_ledger import BookLedger, Page, unit_fields
 from discreet.ledger.chain import opened
@@ -76,7 +76,7 @@ class StoredLedger(BookLedger, StoredView):
 
     def add_project(self, name: str, budget: Budget) -> None:
         """Give a project a cap; as soon as there is one, every charge must name its project."""
-        self._add(Part("project", name), budget)
+        self._add(AccountPart("project", name), budget)
 
     def add_table(self, name: str, budget: Budget, unit: Unit) -> None:
         """Give a table of the same people a cap; as soon as there is one, every charge must name its table.
@@ -95,7 +95,7 @@ class StoredLedger(BookLedger, StoredView):
         if whole is not None and unit.kind != whole.kind:
             obstacle = f"its unit is a {unit.kind}, and the ledger protects a {whole.kind} in all tables together"
             raise ParameterError(f"add table {name}", obstacle, f"Say how a {whole.kind} is found in it.")
-        self._add(Part("table", name), budget, unit=unit_fields(unit))
+        self._add(AccountPart("table", name), budget, unit=unit_fields(unit))
 
     def _add(self, account: Account, budget: Budget, **more: Any) -> None:
         def decided(page: Page) -> None:
@@ -182,7 +182,7 @@ def _check_reason(asked: str, reason: str) -> None:
 
 def smaller(account: Account, budget: Budget, whole: Budget) -> dict[str, Any]:
     """A new account that is within that of the data set."""
-    if not (account.name if isinstance(account, Part) else account):
+    if not (account.name if isinstance(account, AccountPart) else account):
         raise ParameterError(f"cap of {kind_of(account) or 'an analyst'}", "the name is empty", "Give a name.")
     if budget.epsilon > whole.epsilon or budget.delta > whole.delta:
         raise ParameterError(f"cap of {account}", f"{budget} exceeds {whole} of the data set", "Give a smaller cap.")

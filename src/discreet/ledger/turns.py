@@ -21,11 +21,11 @@ from discreet.core.held import unheld
 MOST = 256  # decisions in one transaction
 Value = TypeVar("Value")
 
-_all_turns: weakref.WeakSet[Turns] = weakref.WeakSet()
+_all_turns: weakref.WeakSet[WriterTurns] = weakref.WeakSet()
 
 
 @unheld("one call")
-class Decision(Generic[Value]):
+class WaitingDecision(Generic[Value]):
     """What one thread wants decided, and what came of it.
 
     Parameters
@@ -47,11 +47,11 @@ class Decision(Generic[Value]):
         self.wake.acquire()
 
 
-Lead = Callable[[Callable[[], list[Decision[Any]]]], None]
+Lead = Callable[[Callable[[], list[WaitingDecision[Any]]]], None]
 
 
 @unheld("own turns")
-class Turns:
+class WriterTurns:
     """The queue of one process."""
 
     def __init__(self) -> None:
@@ -62,15 +62,15 @@ class Turns:
     def _begin(self) -> None:
         """Nobody waits: those who did are not in a fork, and may have left the gate closed."""
         self._gate = threading.Lock()
-        self._waiting: deque[Decision[Any]] = deque()
-        self._leader: Decision[Any] | None = None
+        self._waiting: deque[WaitingDecision[Any]] = deque()
+        self._leader: WaitingDecision[Any] | None = None
 
-    def decided(self, decision: Decision[Value], led: Lead) -> Value:
+    def decided(self, decision: WaitingDecision[Value], led: Lead) -> Value:
         """What was decided, when it is on disk.
 
         Parameters
         ----------
-        decision : Decision
+        decision : WaitingDecision
             What this thread wants.
         led : callable
             Holds the lock, takes the queue by calling what it is given, and sees to all decisions in it. Where it
@@ -92,7 +92,7 @@ class Turns:
             raise decision.error
         return decision.value  # type: ignore[return-value]
 
-    def _leave(self, decision: Decision[Any]) -> None:
+    def _leave(self, decision: WaitingDecision[Any]) -> None:
         """Whoever goes, interrupted perhaps, neither waits any more nor leads."""
         with self._gate:
             if not decision.done and decision in self._waiting:
@@ -103,9 +103,9 @@ class Turns:
                     self._leader.wake.release()
 
     def _lead(self, led: Lead) -> None:
-        taken: list[Decision[Any]] = []
+        taken: list[WaitingDecision[Any]] = []
 
-        def take() -> list[Decision[Any]]:
+        def take() -> list[WaitingDecision[Any]]:
             with self._gate:
                 taken.extend(self._waiting.popleft() for _ in range(min(MOST, len(self._waiting))))
             return taken
@@ -119,7 +119,7 @@ class Turns:
         finally:
             self._tell(taken, why)
 
-    def _tell(self, taken: list[Decision[Any]], why: BaseException | None) -> None:
+    def _tell(self, taken: list[WaitingDecision[Any]], why: BaseException | None) -> None:
         with self._gate:
             if why is not None and not taken:  # the lock was not granted: all who wait hear it
                 taken = list(self._waiting)

@@ -59,7 +59,8 @@ def read_identity(path: str | Path, passphrase: str | None = None) -> Identity:
 def read_card(path: str | Path) -> PartyCertificate:
     """The card in a file; not one in a file of a secret key, which nobody else should have."""
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data = file.read(LONGEST)
     except OSError as why:
         raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
     if b"PRIVATE KEY" in data:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -159,3 +160,19 @@ def test_certified_and_used_go_from_nothing_to_the_budget() -> None:
     assert rule.certified(rule.cap) <= 1.0
     assert rule.used(rule.cap) == pytest.approx(1.0)
     assert rule.certified(rule.cap + rule.cap) > 1.3
+
+
+def test_one_kind_of_noise_costs_to_the_unit_what_fractions_say() -> None:
+    """Charges of one kind are priced with whole numbers: as of several kinds, of which all but one cost nothing."""
+    draw = random.Random(5)
+    for _ in range(300):
+        size, room = 10 ** draw.uniform(-7, 1), draw.choice([10 ** draw.uniform(-8, 3), draw.uniform(0, 20), 0.0])
+        for event in (PureLoss(size), LaplaceLoss(1 / size), GaussianLoss(1 / size), Repeated(PureLoss(size), 7)):
+            mixed = Composed((event, ApproximateLoss(0.0, 1e-9)))
+            alone, beside = gaussian_price(event, room), gaussian_price(mixed, room)
+            assert alone is not None
+            assert beside is not None
+            assert alone.loss == beside.loss
+            if isinstance(event, GaussianLoss):
+                assert Fraction(alone.loss, LOSS_UNITS) >= 1 / Fraction(event.multiplier) ** 2
+                assert Fraction(alone.loss - 1, LOSS_UNITS) < 1 / Fraction(event.multiplier) ** 2

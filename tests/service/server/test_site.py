@@ -81,7 +81,7 @@ def test_what_belongs_to_somebody_else_does_not_exist(site: Site) -> None:
         lambda: site.verify(ann, "patients"),
     ):
         with pytest.raises(NotHere) as refused:
-            ask()  # type: ignore[no-untyped-call]
+            ask()
         absent.append(refused.value)
     assert {status_of(one) for one in absent} == {404}
     assert [one.name for one in site.data_sets(bob)] == ["staff"]
@@ -197,7 +197,7 @@ def test_a_ledger_that_is_damaged_makes_the_data_set_read_only(tmp_path: Path) -
             lambda: site.plan(ann, "patients", "count", epsilon=0.1),
         ):
             with pytest.raises(ReadOnlySite, match="owner") as refused:
-                ask()  # type: ignore[no-untyped-call]
+                ask()
             assert status_of(refused.value) == 503
         assert site.data_set(ann, "patients").trouble
         assert site.data_set(user(site, "bob"), "staff").trouble == ""

@@ -258,7 +258,7 @@ def test_a_worker_that_is_killed_at_work_costs_nobody_a_second_charge(there: Ser
             threading.Timer(float(rng.choice([0.0, 0.0, 0.002, 0.01])), os.kill, (process, signal.SIGKILL)).start()
         return ask(*asked)
 
-    line.ask = killed  # type: ignore[method-assign]
+    line.ask = killed  # type: ignore[method-assign, assignment]
     try:
         for number in range(8):
             for _ in range(100):

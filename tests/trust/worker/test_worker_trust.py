@@ -90,10 +90,11 @@ def test_a_worker_that_is_killed_charges_once_and_is_started_again(line: WorkerL
 
     def killed(*asked: Any) -> bytes:
         if not held:
-            held.append(os.kill(line.process_id or 0, signal.SIGKILL))
+            held.append(line.process_id)
+            os.kill(line.process_id or 0, signal.SIGKILL)
         return ask(*asked)
 
-    line.ask = killed  # type: ignore[method-assign]
+    line.ask = killed  # type: ignore[method-assign, assignment]
     try:
         with pytest.raises(EngineFailure, match="same key goes on"):
             mean(data, "age", epsilon=1.0, key="k")

@@ -66,11 +66,9 @@ class Amount:
     def not_free(self, event: Event) -> Amount:
         """The price of the event: a unit at least of what it loses, which may be too small for a float."""
         loss, delta = int(loses(event)), int(fails(event))
-        return (
-            self
-            if loss <= self.loss and delta <= self.delta
-            else Amount(max(self.loss, loss), max(self.delta, delta), self.slack)
-        )
+        if loss <= self.loss and delta <= self.delta:
+            return self
+        return Amount(max(self.loss, loss), max(self.delta, delta), self.slack)
 
     @property
     def floats(self) -> tuple[float, float]:

@@ -247,19 +247,19 @@ def _single_price(term: Term, room: float) -> Amount | None:
             over, under = multiplier.as_integer_ratio()
             return Amount(-(-term.times * under * under * LOSS_UNITS // (over * over)), 0)
         case PureLoss() | LaplaceLoss() as event if (loss := _bounded(event)) and loss.epsilon > 0:
-            taken = Exact.of(room).less(_left(room, loss.epsilon, term.times)).more(abs(room) * SLACK)
+            taken = ExactFloatSum.of(room).less(_left(room, loss.epsilon, term.times)).more(abs(room) * SLACK)
             return Amount(taken.rounded_up(LOSS_UNITS), 0) if taken.count >= 0 else None
         case _:
             return None
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactFloatSum:
     """A sum of floats without rounding: a whole number of a power of 1/2.
 
     Examples
     --------
-    >>> Exact.of(0.1).more(0.2).less(0.3).rounded_up(2**55)
+    >>> ExactFloatSum.of(0.1).more(0.2).less(0.3).rounded_up(2**55)
     1
     """
 
@@ -267,16 +267,16 @@ class Exact:
     power: int
 
     @classmethod
-    def of(cls, value: float) -> Exact:
+    def of(cls, value: float) -> ExactFloatSum:
         over, under = value.as_integer_ratio()
         return cls(over, under.bit_length() - 1)
 
-    def more(self, value: float) -> Exact:
-        other = Exact.of(value)
+    def more(self, value: float) -> ExactFloatSum:
+        other = ExactFloatSum.of(value)
         power = max(self.power, other.power)
-        return Exact((self.count << power - self.power) + (other.count << power - other.power), power)
+        return ExactFloatSum((self.count << power - self.power) + (other.count << power - other.power), power)
 
-    def less(self, value: float) -> Exact:
+    def less(self, value: float) -> ExactFloatSum:
         return self.more(-value)
 
     def rounded_up(self, units: int) -> int:

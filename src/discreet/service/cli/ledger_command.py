@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.ledger import Entry
 from discreet.display.plain import plain
 from discreet.ledger import backup
-from discreet.ledger.account import Account, Part, read_account
+from discreet.ledger.account import Account, AccountPart, read_account
 from discreet.ledger.chain import day
 from discreet.ledger.ledger_view import text
 from discreet.ledger.ledger_view import verify as verified
@@ -42,7 +42,7 @@ def statement(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
 
 def _account(ledger: SqliteLedger, account: Account) -> dict[str, Any]:
     stands = ledger.accounts[account]
-    named = {account.kind: account.name} if isinstance(account, Part) else {"analyst": account}
+    named = {account.kind: account.name} if isinstance(account, AccountPart) else {"analyst": account}
     return {**named, **stands.balance().to_dict(), "expired": stands.expired or None}
 
 

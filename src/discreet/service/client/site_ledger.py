@@ -59,7 +59,7 @@ class SiteLedger:
         return self._described.unit
 
     @cached_property
-    def budget(self) -> Budget:  # type: ignore[override]
+    def budget(self) -> Budget:
         """The cap for everybody together, as it was when it was first looked at."""
         return self.balance().budget
 

@@ -20,7 +20,9 @@ from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooLarg
 TRIES = 5
 PAUSE = 0.2  # seconds before the second try; twice as long before each further one
 MOST_ANSWER = 2**28  # bytes
-OWN = {kind.__name__: kind for kind in (NotHere, ReadOnlySite, TooLarge, TooMany, Unrecognised)}
+OWN: dict[str, type[DiscreetError]] = {
+    kind.__name__: kind for kind in (NotHere, ReadOnlySite, TooLarge, TooMany, Unrecognised)
+}
 AGAIN = (429, 503)
 
 
@@ -132,7 +134,7 @@ class SiteLine:
             said = json.loads(data)
             parts = [str(said[name]) for name in ("asked", "obstacle", "remedy", "consequence")]
             values = {str(name): one for name, one in dict(said.get("values", {})).items() if str(name).isidentifier()}
-            kind = OWN.get(said["error"]) or getattr(errors, str(said["error"]), DiscreetError)
+            kind: Any = OWN.get(said["error"]) or getattr(errors, str(said["error"]), DiscreetError)
             known = isinstance(kind, type) and issubclass(kind, DiscreetError)
             apart = {"asked", "obstacle", "remedy", "consequence", "values", "args", "settle"}
             values = {name: one for name, one in values.items() if name not in apart and not name.startswith("_")}

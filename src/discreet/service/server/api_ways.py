@@ -234,4 +234,4 @@ def _entry(one: AskedEntry) -> dict[str, Any]:
 
 
 def _charge(one: Entry) -> dict[str, Any]:
-    return finite({**vars(one), "event": json.loads(written(one.event))})  # type: ignore[no-any-return]
+    return finite({**vars(one), "event": json.loads(written(one.event))})

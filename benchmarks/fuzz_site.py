@@ -1,6 +1,6 @@
 """Schemathesis against a site: no answer outside the description, and none that says the program made a mistake.
 
-python -m benchmarks.platform_fuzz SCHEMATHESIS REQUESTS_A_WAY
+python -m benchmarks.fuzz_site SCHEMATHESIS REQUESTS_A_WAY
 """
 
 from __future__ import annotations
