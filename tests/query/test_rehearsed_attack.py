@@ -50,7 +50,7 @@ def test_no_more_records_are_made_up_than_are_needed() -> None:
         (
             "RandomDecisionTrees target=sex",
             Schema({"day": Date(date(2020, 1, 1), date(2024, 1, 1)), "sex": SEX}),
-            r"\w",
+            "plain",
         ),
     ],
 )

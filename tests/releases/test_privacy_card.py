@@ -166,6 +166,9 @@ def test_a_signed_card_is_theirs_who_signed_it_and_unchanged() -> None:
         SignedCard.read(json.dumps(renamed), Roster.of([HOSPITAL, OTHER]))
     with pytest.raises(BadSignature):
         SignedCard.read(signed.to_json(), Roster({"hospital": OTHER.public}))
+    twice = Roster({"hospital": HOSPITAL.public, "other": HOSPITAL.public})  # one key, two names
+    with pytest.raises(BadSignature):
+        SignedCard.read(json.dumps(renamed), twice)
 
 
 def test_a_card_says_nothing_of_the_records() -> None:

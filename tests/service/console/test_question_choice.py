@@ -137,7 +137,7 @@ def test_prices_rise_step_by_step_and_stay_in_their_range() -> None:
     prices = [epsilon_at(step) for step in range(STEPS + 1)]
     assert prices == sorted(set(prices))
     assert (epsilon_at(-5), epsilon_at(999)) == (prices[0], prices[-1]) == (0.01, 10.0)
-    assert chosen(step="999").epsilon == 10.0
+    assert (chosen(step="999").epsilon, chosen(step="999").step, chosen(step="-9").step) == (10.0, STEPS, 0)
 
 
 def test_groups_are_of_known_values_and_statistics_of_anything_but_texts() -> None:
