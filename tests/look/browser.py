@@ -57,7 +57,7 @@ def opened() -> Iterator[Any]:
     with sync_playwright() as play:
         browser = play.chromium.launch(
             executable_path=PLACE / "chromium",
-            env=os.environ | here,
+            env={**os.environ, **here},
             args=["--no-sandbox", "--disable-gpu", "--disable-lcd-text", "--font-render-hinting=none"],
         )
         yield browser

@@ -19,6 +19,7 @@ KEYS = f"{SITE}keys_are_recognised_and_everything_else_is_refused_alike"
 FILES = f"{COMMANDS}files_that_would_be_read_otherwise_than_they_were_meant_are_refused"
 UNDONE = f"{COMMANDS}a_backup_that_would_undo_a_charge_is_not_put_back"
 MOMENT = f"{ATTACKS}an_answer_leaves_at_a_moment_that_does_not_depend_on_its_records"
+EARLY = f"{ATTACKS}before_an_answer_is_due_nothing_tells_that_it_is_there"
 LIES = f"{CLIENT}a_site_that_lies_is_refused"
 CLEAR = f"{CLIENT}a_key_never_leaves_in_the_clear"
 STATUS = f"{API}every_refusal_has_its_status"
@@ -69,7 +70,10 @@ MUTANTS = [
     *one(DESK, "            self._store.forget(entry.id)\n", "            pass\n", UNASKED),
     *one(DESK, "        if frozen is not None:\n", "        if False:\n", FROZEN),
     *one(DESK, '        if known.state != "done":\n            self._check_open', "        self._check_open", FROZEN),
-    *one(DESK, "_due(found, next_moment(begun, time.monotonic(), period))", "_due(found, time.monotonic())", MOMENT),
+    *one(DESK, "0.0 if found.replayed else next_moment(begun, time.monotonic(), period)", "time.monotonic()", MOMENT),
+    *one(DESK, "self._remember(found, entry, due)", "self._remember(found, entry, 0.0)", EARLY),
+    *one(DESK, "until_due.pop_all()", "ExitStack()", EARLY),
+    *one(DESK, "self._at(due, until_due", "self.left(entry.id); self._at(due, until_due", EARLY),
     *one(
         "service/server/site_answer",
         "(math.floor((now - begun) / period) + 1)",

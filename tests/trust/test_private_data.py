@@ -36,6 +36,7 @@ from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
+from discreet.trust.public_table import PublicTable
 from tests.trust.holding import MARK, HolderTrial
 
 HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), ("x0",))
@@ -46,6 +47,9 @@ TRIAL = HolderTrial(
         "lists": {"x0": Category(("a", "b"))},
         "columns": {"twice": "2 * x0"},
         "text": "SELECT avg(x0), max(x0) FROM given",
+        "other": PublicTable({"x0": [MARK]}, {"x0": (0, 1e4)}),
+        "function": lambda row: row,
+        "bounds": {"made": (0, 1e4)},
     },
 )
 

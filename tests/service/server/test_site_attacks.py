@@ -21,9 +21,18 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, DiscreetError, EngineFailure, KeyReused, LedgerError, ParameterError
+from discreet.core.errors import (
+    BudgetExceeded,
+    DiscreetError,
+    EngineFailure,
+    KeyReused,
+    LedgerError,
+    NotPermitted,
+    ParameterError,
+)
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.server.bounded_protocol import BoundedProtocol
+from discreet.service.server.question_desk import wait_until
 from discreet.service.server.serving_site import ServedSite, served
 from discreet.service.server.site import Site
 from discreet.service.server.site_answer import next_moment
@@ -276,6 +285,7 @@ def test_a_worker_that_is_killed_at_work_costs_nobody_a_second_charge(there: Ser
 
 SERVER = """
 import sys
+from discreet.service.server.question_desk import wait_until
 from discreet.service.server.serving_site import serve
 from discreet.service.server.site import Site
 with Site.open(sys.argv[1]) as site:
@@ -355,9 +365,33 @@ def test_an_answer_leaves_at_a_moment_that_does_not_depend_on_its_records(tmp_pa
             steps = (answer.due - began) / site.file.cheap
             assert answer.due > began + inside - 1e-3
             assert steps == pytest.approx(round(steps), abs=0.2)
+        wait_until(answer.due)
         assert site.desk.ask(ann, site._data["patients"], "count", epsilon=0.01, key="due 0").due == 0.0
     for late in (0.0, 0.01, 0.2499, 0.25, 0.26):
         assert next_moment(1.0, 1.0 + late, 0.25) in (1.25, 1.5)
+
+
+def test_before_an_answer_is_due_nothing_tells_that_it_is_there(tmp_path: Path) -> None:
+    """Neither the state of its question, nor the same key again, nor the caller's place changes before."""
+    path = made_site(tmp_path)
+    path.write_text(path.read_text().replace("cheap = 0.05", "cheap = 3.0"))
+    with Site.open(path) as site:
+        ann, data = site.file.users["ann"], site._data["patients"]
+        answer = site.desk.ask(ann, data, "count", epsilon=0.01, key="early")
+        again = site.desk.ask(ann, data, "count", epsilon=0.01, key="early")
+        assert answer.due == again.due > time.monotonic()
+        assert site.question(ann, answer.id).state == "asked"
+        assert site.desk._limits._running == {"ann": 1}
+        with pytest.raises(NotPermitted, match="there is none"):
+            site.answer(ann, answer.id)
+        wait_until(answer.due)
+        assert site.answer(ann, answer.id).result == answer.result
+        for _ in range(200):
+            if site.question(ann, answer.id).state == "done" and not site.desk._limits._running:
+                break
+            time.sleep(0.05)
+        assert site.question(ann, answer.id).state == "done"
+        assert not site.desk._limits._running
 
 
 QUESTIONS = (

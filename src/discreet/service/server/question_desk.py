@@ -7,7 +7,9 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,6 +48,9 @@ SAID = {
 class QuestionDesk:
     """Takes questions of known users about data sets that they may ask.
 
+    How long the records take shows in nothing: an answer, the state of its question and the caller's place among those
+    who are being answered all change at the same public moment.
+
     Parameters
     ----------
     file : SiteFile
@@ -60,6 +65,8 @@ class QuestionDesk:
         self._jobs = ThreadPoolExecutor(JOBS, thread_name_prefix="job")
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, SiteAnswer] = OrderedDict()
+        self._turns: dict[str, tuple[threading.Lock, int]] = {}
+        self._leaving: set[threading.Timer] = set()
         self._asked: dict[tuple[str, str, str], tuple[str, str, float, float]] = {}
         self._closed = False
 
@@ -67,6 +74,10 @@ class QuestionDesk:
         """Begin nothing more; what is being worked on is taken up again at the next start."""
         self._closed = True
         self._jobs.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            leaving = list(self._leaving)
+        for timer in leaving:
+            timer.join()
 
     def count(self, user: UserEntry) -> None:
         """Count a request of a caller; refused where there were too many."""
@@ -105,12 +116,14 @@ class QuestionDesk:
         """The answer to the same question that this process gave before under its key; None where it did not."""
         with self._lock:
             known = self._asked.get((user.name, data.name, key))
-            found = None if known is None else self._answers.get(known[0])
         same = known is not None and known[1:] == (plain_text(question), epsilon, delta)
-        return found if same else None
+        return self._at_hand(known[0]) if known is not None and same else None
 
     def answer(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
         """The answer to a question that was asked before, for nothing; or what it waits for."""
+        kept = self._at_hand(entry.id)
+        if kept is not None and kept.due == 0.0:
+            return kept
         if entry.state in ("waiting", "queued", "running"):
             return self._unfinished(entry)
         if entry.state == "denied":
@@ -198,11 +211,15 @@ class QuestionDesk:
             self._jobs.submit(self._work, data, entry)
 
     def _work(self, data: SiteDataSet, entry: AskedEntry) -> None:
-        """Answer a queued question; what it came to is read off its state."""
+        """Answer a queued question; what it came to is read off its state, from a public moment on."""
         if not self._store.moved(entry.id, ("queued",), "running"):
             return
+        begun = time.monotonic()
         try:
-            self._released(data, entry, AskedQuestion.read(entry.plain))
+            found = self._released(data, entry, AskedQuestion.read(entry.plain), begun, self._file.long)
+            wait_until(next_moment(begun, time.monotonic(), self._file.long))
+            self._remember(found, entry, 0.0)
+            self.left(entry.id)
         except UncommittedCharge as why:
             self._ended(entry, "dangling", str(why))
         except DiscreetError as why:
@@ -220,44 +237,91 @@ class QuestionDesk:
 
     def _answered(self, data: SiteDataSet, entry: AskedEntry, asked: AskedQuestion, begun: float) -> SiteAnswer:
         """The answer of now, or of earlier; its due moment hides how long the records took."""
-        with self._lock:
-            kept = self._answers.get(entry.id)
-        if kept is not None:
+        if kept := self._at_hand(entry.id):
             return kept
-        period = self._file.long if asked.long else self._file.cheap
-        with self._limits.running(entry.user):
-            try:
-                found = self._released(data, entry, asked)
-            except EngineFailure:
-                wait_until(next_moment(begun, time.monotonic(), period))
-                raise
-        if found.replayed:
-            return found
-        return _due(found, next_moment(begun, time.monotonic(), period))
+        with ExitStack() as until_due:
+            until_due.enter_context(self._limits.running(entry.user))
+            with self._turn(entry.id):
+                if kept := self._at_hand(entry.id):
+                    return kept
+                period = self._file.long if asked.long else self._file.cheap
+                found = self._released(data, entry, asked, begun, period)
+                due = 0.0 if found.replayed else next_moment(begun, time.monotonic(), period)
+                self._remember(found, entry, due)
+            if found.replayed:
+                self.left(entry.id)
+            else:
+                self._at(due, until_due.pop_all(), entry)
+        return _due(found, due)
 
-    def _released(self, data: SiteDataSet, entry: AskedEntry, asked: AskedQuestion) -> SiteAnswer:
-        """Ask, or have the ledger give it again; the charge is made in here, and nowhere else."""
+    def _at_hand(self, id: str) -> SiteAnswer | None:
+        """An answer that this process gave, or is about to give when it is due."""
+        with self._lock:
+            kept = self._answers.get(id)
+        return kept if kept is None or kept.due > time.monotonic() else _due(kept, 0.0)
+
+    @contextmanager
+    def _turn(self, id: str) -> Iterator[None]:
+        """One after the other, where the same question is sent several times at once."""
+        with self._lock:
+            lock, waiting = self._turns.get(id, (threading.Lock(), 0))
+            self._turns[id] = lock, waiting + 1
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                lock, waiting = self._turns.pop(id)
+                if waiting > 1:
+                    self._turns[id] = lock, waiting - 1
+
+    def _at(self, due: float, until_due: ExitStack, entry: AskedEntry) -> None:
+        """At the moment when an answer leaves, its question is done, and its caller's place is free."""
+
+        def then() -> None:
+            try:
+                with until_due:
+                    self.left(entry.id)
+            finally:
+                with self._lock:
+                    self._leaving.discard(timer)
+
+        timer = threading.Timer(due - time.monotonic(), then)
+        timer.daemon = True
+        with self._lock:
+            self._leaving.add(timer)
+        timer.start()
+
+    def left(self, id: str) -> None:
+        """An answer left, as it was due: its question is done."""
+        self._store.moved(id, ("asked", "running", "failed", "dangling", "queued"), "done")
+
+    def _released(
+        self, data: SiteDataSet, entry: AskedEntry, asked: AskedQuestion, begun: float, period: float
+    ) -> SiteAnswer:
+        """Ask, or have the ledger give it again; the charge is made in here, and nowhere else.
+
+        What fails after its charge fails at a public moment, too.
+        """
         with data.ledger() as ledger:
             paying = AnalystLedger(ledger, entry.user)
             try:
                 budget = Budget(entry.epsilon, entry.delta)
                 released = asked.ask(data.private(paying), budget, charge_key(entry.user, entry.key))
-            except DiscreetError as why:
-                self._failed(entry, paying, why)
-                raise
             except Exception as why:
+                if paying.reserved:
+                    wait_until(next_moment(begun, time.monotonic(), period))
                 self._failed(entry, paying, why)
+                if isinstance(why, DiscreetError):
+                    raise
                 raise _mistaken(asked, paying, why) from why
             kept = _kept(paying)
         replayed = not paying.reserved
         receipt = receipt_of(released)
-        found = SiteAnswer(
+        return SiteAnswer(
             entry.id, data.name, entry.key, "done", plain_result(released), str(released), receipt,
             tuple(paying.committed), kept, released, replayed,
         )  # fmt: skip
-        self._store.moved(entry.id, ("asked", "running", "failed", "dangling", "queued"), "done")
-        self._remember(found, entry)
-        return found
 
     def _failed(self, entry: AskedEntry, paying: AnalystLedger, why: Exception) -> None:
         """What was refused before its charge was never asked; what was charged keeps its state for the curator."""
@@ -268,9 +332,9 @@ class QuestionDesk:
         else:
             self._store.moved(entry.id, ("asked",), "failed", str(why) if isinstance(why, DiscreetError) else "")
 
-    def _remember(self, found: SiteAnswer, entry: AskedEntry) -> None:
+    def _remember(self, found: SiteAnswer, entry: AskedEntry, due: float) -> None:
         with self._lock:
-            self._answers[found.id] = _due(found, 0.0)
+            self._answers[found.id] = _due(found, due)
             place = (entry.user, entry.data, entry.key)
             self._asked[place] = (entry.id, entry.question, entry.epsilon, entry.delta)
             while len(self._answers) > REMEMBERED:

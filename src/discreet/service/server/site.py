@@ -243,6 +243,8 @@ class Site:
         """
         answer = self.ask_early(caller, name, question, epsilon=epsilon, delta=delta, key=key)
         wait_until(answer.due)
+        if answer.done:
+            self.desk.left(answer.id)
         return answer
 
     def ask_early(

@@ -411,4 +411,4 @@ def test_a_party_goes_on_when_nobody_reads_what_it_prints(monkeypatch: pytest.Mo
         raise BrokenPipeError
 
     monkeypatch.setattr("builtins.print", closed)
-    party_command._told(Namespace(json=False), "north takes part")
+    party_command.tell(Namespace(json=False), "north takes part")
