@@ -5,6 +5,7 @@ from __future__ import annotations
 from discreet.core.budget import Budget
 from discreet.graphs.graph_data import graph_data
 from discreet.schema.schema import Category
+from discreet.trust.public_table import PublicTable
 from tests.trust.holding import MARK, HolderTrial
 
 GIVEN = {
@@ -12,6 +13,9 @@ GIVEN = {
     "columns": {"twice": "2 * source"},
     "condition": "x0 > 1",
     "lists": {"x0": Category(("a", "b"))},
+    "other": PublicTable({"source": [1.0]}, {"source": (0, 10_000)}),
+    "function": lambda row: row,
+    "bounds": {"made": (0, 10_000)},
 }
 TRIAL = HolderTrial(lambda: graph_data([(MARK, 1.0)], 10_000, Budget(1.0), unit="edge"), GIVEN)
 
