@@ -28,7 +28,7 @@ from discreet.crypto.gelu_net.layers import DenseLayer
 from discreet.crypto.gelu_net.linear_cipher import Sealer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
-from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, Updates
+from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, WeightUpdates
 from discreet.crypto.identity import Identity, Roster
 from discreet.noise.system_bits import system_bits
 
@@ -40,13 +40,15 @@ MNIST = GeluNet((DenseLayer(INPUTS, OUTPUTS), DenseLayer(OUTPUTS, 10, "identity"
 RING_RATE, RING_EPOCHS = 0.5, 10
 
 
-def client_of(net: GeluNet, sealer: Sealer, updates: Updates, seed: int = 0, purpose: Purpose = "train") -> GeluClient:
+def client_of(
+    net: GeluNet, sealer: Sealer, updates: WeightUpdates, seed: int = 0, purpose: Purpose = "train"
+) -> GeluClient:
     """A client and its server, with weights of this seed."""
     weights = ServerWeights(net, net.fresh(np.random.default_rng(seed)))
     return _joined(weights, sealer, updates, purpose)
 
 
-def _joined(weights: ServerWeights, sealer: Sealer, updates: Updates, purpose: Purpose) -> GeluClient:
+def _joined(weights: ServerWeights, sealer: Sealer, updates: WeightUpdates, purpose: Purpose) -> GeluClient:
     server = GeluServer(
         weights,
         SERVER,

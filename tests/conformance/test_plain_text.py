@@ -27,11 +27,14 @@ from discreet.core.receipt import Participants, Receipt
 from discreet.deep.checks.check import Checked
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.learners.trees.grown_tree import GrownTree
+from discreet.ledger.account import AccountPart
 from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.microdata.anonymity.check_anonymity import AnonymityReport, ColumnRisk, SensitiveFigures
 from discreet.query.chart import Bar
+from discreet.query.select.explanation import Explanation
+from discreet.query.select.lost_groups import LostGroups
 from discreet.releases.declaration import declaration_of
 from discreet.releases.privacy_card import PrivacyCard
 from discreet.releases.release import Release
@@ -144,6 +147,9 @@ def test_receipts_ledgers_errors_and_trees_are_plain(tmp_path: Path) -> None:
     check(parties)
     check(SensitiveAttribute([HOSTILE], (HOSTILE, "b"), Budget(1.0), name=HOSTILE))
     check(Bar(HOSTILE, 1.0, 0.5))
+    check(LostGroups(40, {HOSTILE: 0.5}))
+    check(Explanation(((0, HOSTILE, HOSTILE),), ((HOSTILE, HOSTILE, HOSTILE),)))
+    check(AccountPart("table", HOSTILE))
     seen = AuditFinding(HOSTILE, HOSTILE, 1.0, 2.0, HOSTILE)
     check(AuditReport(HOSTILE, PureLoss(1.0), (seen,), 0.9, 1, 1, 1.0, {HOSTILE: HOSTILE}, warnings=(HOSTILE,)))
     threat = ThreatModel(HOSTILE, HOSTILE, HOSTILE)

@@ -39,7 +39,7 @@ def test_a_budget_is_positive_finite_and_its_delta_a_probability(epsilon: float,
 
 
 @pytest.mark.parametrize(
-    "fields", [{"kind": "user"}, {"rows": 2}, {"column": "id"}, {"kind": "user", "column": "id", "rows": 0}]
+    "fields", [{"kind": "user"}, {"rows": 0}, {"column": "id"}, {"kind": "user", "column": "id", "rows": 0}]
 )
 def test_a_unit_that_makes_no_sense_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(DiscreetError):

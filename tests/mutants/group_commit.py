@@ -38,7 +38,7 @@ MUTANTS = [
     ),
     *of(
         "ledger/chain",
-        ('{"at": max(today(), self.day)}', '{"at": today()}'),
+        ('{"at": max(today(), since)}', '{"at": today()}'),
         (
             "self.reserved.difference_update(link.key for link in followed if",
             "set().difference_update(link.key for link in followed if",

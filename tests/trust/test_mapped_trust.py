@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import KeyReused, NotPermitted, ParameterError, SchemaError
 from discreet.core.grid import Array
@@ -21,12 +22,22 @@ from discreet.questions.columns.moments import moments_of
 from discreet.questions.columns.total import count_of
 from discreet.questions.mapped import OfMapped, RecordMap
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.curator import CuratorsView
+from discreet.trust.curator import Curator, CuratorsView
 from discreet.trust.mapped_trust import MappedTrust
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.trust import trial
 from tests.trust.isolation.unfiltered import obstacle
+from tests.trust.trial import TrustTrial
 
+
+def turned(rows: Array, bits: Bits) -> MappedTrust:
+    """Of rows whose number a process takes from 1; under replace neighbors, where one row moves one."""
+    by = RecordMap(lambda record: 1 - record, ("x0",), (), trial.SCHEMA, 1, len(rows), 0.05, "process", 2)
+    return MappedTrust(Curator(Matrix(rows, trial.SCHEMA), Neighbors.REPLACE, bits=bits), by)
+
+
+TRIAL = TrustTrial(turned)
 SCHEMA = Schema({"x": Number(0, 10), "ward": Category(("a", "b"))})
 AFTER = Schema({"y": Number(-1, 1), "kind": Category(("p", "q", "r"))})
 Function = Callable[[Array], Any]

@@ -8,6 +8,7 @@ from discreet.schema.schema import Category
 from discreet.trust.public_table import PublicTable
 from tests.trust.holding import MARK, HolderTrial
 
+PLAIN = {"PrivateGraph": "its columns are called source and target, and hold numbers"}
 GIVEN = {
     "text": "SELECT count(*) FROM edges",
     "columns": {"twice": "2 * source"},

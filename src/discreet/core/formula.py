@@ -11,6 +11,9 @@ from typing import TypeVar
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 
+DOUBLE = "FLOAT8"
+"""The type of all numbers, as DuckDB and PostgreSQL both call it; for another engine, its own name takes this place."""
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -37,7 +40,7 @@ class Formula:
     @classmethod
     def column(cls, place: int) -> Formula:
         """The number in a column."""
-        return cls(f"CAST(c{place} AS FLOAT8)")
+        return cls(f"CAST(c{place} AS {DOUBLE})")
 
     @classmethod
     def category(cls, place: int) -> Formula:
@@ -50,7 +53,7 @@ class Formula:
         if not math.isfinite(value):
             raise ParameterError("formula", f"a constant is {value}", "Give finite numbers.")
         digits = repr(abs(float(value)))
-        literal = f"{digits}::FLOAT8" if "e" in digits else f"{digits}e0::FLOAT8"  # else PostgreSQL takes a decimal
+        literal = f"{digits}::{DOUBLE}" if "e" in digits else f"{digits}e0::{DOUBLE}"  # else PostgreSQL takes a decimal
         return cls(f"(-{literal})" if math.copysign(1.0, value) < 0 else literal)
 
     @property

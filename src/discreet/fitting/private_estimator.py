@@ -6,6 +6,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -143,14 +144,22 @@ class PrivateEstimator(BaseEstimator, ABC):
             Public. Makes a retry safe; see `PrivateData.permit`. It gives the same model again, from the ledger; one of
             more than a megabyte is kept beside it.
         """
-        if getattr(X, "elsewhere", False):
-            with telling(X, {"learner": type(self).__name__, "parameters": self.said()}, self._price):
-                return self._fitted_to(X, y, key)
-        return self._fitted_to(X, y, key)
+        with self._telling(X) if getattr(X, "elsewhere", False) else nullcontext():
+            self.check_all()
+            task = self._checked_task(X, y)
+            plan = self.plan(task)
+            with task.data.permit(plan.event, self.purpose, key=key) as permit:
+                read = task.columns if task.weight is None else (*task.columns, task.weight)
+                about = (type(self).__name__, self.get_params(), read)
+                fitted = permit.artefact(partial(self.learning(plan), task, plan, self.asked_of(permit, task)), about)
+            self.adopt(task, fitted)
+            self.event_, self.receipt_ = plan.event, permit.receipt
+        return self
 
-    @property
-    def _price(self) -> Budget:
-        return Budget(self.epsilon, self.delta)
+    def _telling(self, X: Any) -> AbstractContextManager[None]:
+        """What tells an account that is elsewhere what is fitted."""
+        said = {"learner": type(self).__name__, "parameters": self.said()}
+        return telling(X, said, Budget(self.epsilon, self.delta))
 
     def said(self) -> dict[str, Any]:
         """The parameters that are not as they are by default, beside the price."""
@@ -160,9 +169,9 @@ class PrivateEstimator(BaseEstimator, ABC):
             name: one for name, one in given if name not in ("epsilon", "delta") and one is not defaults[name].default
         }
 
-    def _fitted_to(self, X: Any, y: Any, key: str | None) -> Self:
-        self.check_all()
-        task = X if isinstance(X, Task) else self._task(X, y, self._price)
+    def _checked_task(self, X: Any, y: Any) -> Task:
+        """What is learned from, if this learner can."""
+        task = X if isinstance(X, Task) else self._task(X, y, Budget(self.epsilon, self.delta))
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
         if is_regressor(self):
@@ -170,14 +179,7 @@ class PrivateEstimator(BaseEstimator, ABC):
         for name in task.columns:
             if isinstance(column := task.schema.columns[name], Number):
                 column.check_scale(name)
-        plan = self.plan(task)
-        with task.data.permit(plan.event, self.purpose, key=key) as permit:
-            read = task.columns if task.weight is None else (*task.columns, task.weight)
-            about = (type(self).__name__, self.get_params(), read)
-            fitted = permit.artefact(partial(self.learning(plan), task, plan, self.asked_of(permit, task)), about)
-        self.adopt(task, fitted)
-        self.event_, self.receipt_ = plan.event, permit.receipt
-        return self
+        return task
 
     def adopt(self, task: Task, fitted: Artefact) -> None:
         """Set the attributes of a fit: what is public about its task, and what was learned."""

@@ -6,9 +6,12 @@ population and, where there are any, in those of its table, its project and its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
+
+from discreet.display.plain import plain
 
 Kind = Literal["analyst", "table", "project"]
 
@@ -27,7 +30,7 @@ class AccountPart:
     name: str
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}"
+        return f"{self.kind} {plain(self.name)}"
 
 
 Account = str | AccountPart | None
@@ -95,7 +98,8 @@ class Scope:
             if kind in kinds or (account is not None and kind != "analyst"):
                 yield account
 
-    def fields(self) -> dict[str, str]:
+    @cached_property
+    def fields(self) -> Mapping[str, str]:
         """What an entry says of it beside the analyst: nothing, where nothing is named."""
         named = {"table": self.table, "project": self.project}
         return {name: value for name, value in named.items() if value is not None}

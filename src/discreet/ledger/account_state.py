@@ -315,8 +315,8 @@ def _spent(union: FilterUnion, texts: list[dict[str, str] | None], before: Spent
     found: list[Amount | None] = []
     for member, text, last in zip(union.members, texts, before or (NOTHING,) * len(texts), strict=True):
         amount = None if text is None else _amount(text)
-        if amount and text and "slack" not in text and (slack := _granted(member.cap, amount.loss, last)):
-            amount = replace(amount, slack=slack)
+        if amount and text and "slack" not in text and (member.cap.slack or last):
+            amount = replace(amount, slack=_granted(member.cap, amount.loss, last))
         found.append(amount)
     return tuple(found)
 

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from discreet.core.errors import KeyReused, LedgerBroken, UncommittedCharge
 from discreet.core.events import Event, written
 from discreet.core.held import unheld
-from discreet.core.ledger import Committed, Entry
+from discreet.core.ledger import Entry
 from discreet.ledger.account import Scope
 from discreet.ledger.anchor import AnchoredHead
-from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, canonical, day, entry, sealed
+from discreet.ledger.chain import BEFORE_ALL, Chain, ChainEntry, canonical, entry, sealed
 from discreet.ledger.entry_store import EntryStore, StoredEntries, Turn, rolled_back
 from discreet.ledger.turns import WaitingDecision, WriterTurns
 
@@ -26,7 +26,7 @@ def request_digest(event: Event, request: bytes | str, scope: Scope) -> str:
     """What identifies a request under a key. What came later is left out where it says nothing."""
     raw = request.encode() if isinstance(request, str) else request
     text = canonical(
-        [written(event), hashlib.sha256(raw).hexdigest(), scope.analyst, *([scope.fields()] if scope.fields() else [])]
+        [written(event), hashlib.sha256(raw).hexdigest(), scope.analyst, *([scope.fields] if scope.fields else [])]
     )
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -63,12 +63,6 @@ def check_same(done: ChainEntry, result: bytes) -> None:
         )
 
 
-def committed(link: ChainEntry, result: bytes, replayed: bool) -> Committed:
-    """The commit as its caller sees it."""
-    fields = link.fields
-    return Committed(link.key, link.number, link.hash, day(fields["at"]), result, replayed, fields.get("stated"))
-
-
 @unheld("one call")
 class BookPage:
     """One transaction: what it finds, and the entries that it adds. Each is followed into the chain at once.
@@ -99,7 +93,7 @@ class BookPage:
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         """Append an entry; it counts when the transaction ends."""
-        link = self.chain.sealed(kind, key, **fields)
+        link = sealed(self.chain.head, self.chain.number + 1, kind, key, since=self.chain.day, **fields)
         self.stored.insert(link)
         self.added.append(link)
         self.chain.follow(link)
@@ -150,6 +144,8 @@ class Book:
     Every transaction first follows what others added since the last one, and sees that what it saw before is still
     there and that the anchored head occurs in the chain.
     """
+
+    shared = True  # others may wait for its lock
 
     def __init__(self, store: EntryStore) -> None:
         self.store = store

@@ -18,8 +18,8 @@ from discreet.display.notebook import carded
 from discreet.ledger.account import NOBODY, Account, Scope
 from discreet.ledger.account_state import AccountState
 from discreet.ledger.admission import check_relation, often, waived
-from discreet.ledger.book import Book, BookPage, Settled, check_same, committed, paid, request_digest, result_digest
-from discreet.ledger.chain import Chain, ChainEntry
+from discreet.ledger.book import Book, BookPage, Settled, check_same, paid, request_digest, result_digest
+from discreet.ledger.chain import Chain, ChainEntry, day
 from discreet.ledger.ledger_view import LedgerView, html, text, unknown
 from discreet.ledger.memory_book import MemoryBook, MemoryPage
 from discreet.ledger.refusal import refusal
@@ -74,17 +74,19 @@ class BookLedger(LedgerView):
 
         What was committed is read beside whoever writes. Everything else waits for its turn, with others.
         """
-        scope = self._scope(analyst)
-        key = fresh_key() if key is None else key
-        _check_key(key, purpose)
+        scope = self._scope(analyst) if analyst else self.scope
+        if given := key is not None:
+            _check_key(key, purpose)
+        else:
+            key = fresh_key()
         digest = request_digest(event, request, scope)
-        before = self._seen(scope, purpose)
-        check_relation(event, self.neighbors, purpose)
-        if known := self._book.settled(key):
+        before = self._seen(scope, purpose) if given or self._book.shared else {}
+        check_relation(event, self._book.chain.neighbors, purpose)
+        if given and (known := self._book.settled(key)):
             paid(known.reserved, known.done, digest)
             return self._handed(known, replayed=True)
         promised = not waived(event, waiver, purpose)
-        if promised:
+        if promised and self._book.shared:
             remember(event, before)
         charge = Charge(event, purpose, digest, key, scope, waiver, secret, promised)
         found = self._book.decided(charge.decided, lasting=False)
@@ -115,8 +117,10 @@ class BookLedger(LedgerView):
         return self._handed(*self._book.decided(decided))
 
     def _handed(self, settled: Settled, replayed: bool) -> Committed:
-        """A paid result, with a checkpoint where somebody signs for this ledger."""
-        made = committed(settled.done, settled.result, replayed)
+        """A paid result as its caller sees it, with a checkpoint where somebody signs for this ledger."""
+        done, fields = settled.done, settled.done.fields
+        stated = fields.get("stated")
+        made = Committed(done.key, done.number, done.hash, day(fields["at"]), settled.result, replayed, stated)
         if self.signer is None:
             return made
         from discreet.ledger.checkpoints import signed  # most ledgers sign nothing, and need no cryptography
@@ -217,7 +221,7 @@ class Charge:
             "event": plain(self.event),
             "purpose": self.purpose,
             "analyst": self.scope.analyst,
-            **self.scope.fields(),
+            **self.scope.fields,
             "waiver": self.waiver,
             "request": self.digest,
             "price": cost and {"epsilon": cost.epsilon, "delta": cost.delta},
@@ -273,6 +277,8 @@ def _check_key(key: str, purpose: str) -> None:
 def concerned(chain: Chain, scope: Scope, purpose: str) -> Mapping[Account, AccountState]:
     """Everybody's account and, where there are any, those of the table, the project and the analyst."""
     found: dict[Account, AccountState] = {None: chain.accounts[None]}
+    if scope is NOBODY and len(chain.kinds) == 1:
+        return found  # there is no other account
     for account in scope.accounts(chain.kinds):
         if account is None or account not in chain.accounts:
             raise unknown(purpose, account, chain.kinds)

@@ -28,10 +28,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 from discreet.accounting.accountant import Price
@@ -75,11 +76,13 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def sealed(before: str, number: int, kind: str, key: str, **fields: Any) -> ChainEntry:
-    """The entry with these fields, made today unless they name a day, after the one whose hash is `before`."""
-    body = canonical(
-        {"number": number, "kind": kind, "key": key} | ({} if "at" in fields else {"at": today()}) | fields
-    )
+def sealed(before: str, number: int, kind: str, key: str, *, since: str = "", **fields: Any) -> ChainEntry:
+    """The entry with these fields, after the one whose hash is `before`.
+
+    It is of the day that they name; else of today, or of the last day that there was, where the clock was moved back.
+    """
+    at = {} if "at" in fields else {"at": max(today(), since)}
+    body = canonical({"number": number, "kind": kind, "key": key} | at | fields)
     return ChainEntry(number, kind, key, body, seal(before, body))
 
 
@@ -132,10 +135,6 @@ class Chain:
         self.kinds = set(map(kind_of, self.accounts))
         self.waiting, self.turns = dict(mark.waiting), mark.turns.copy()
         self.reserved.difference_update(link.key for link in followed if link.kind == "reserve")
-
-    def sealed(self, kind: str, key: str, **fields: Any) -> ChainEntry:
-        """The next entry: of today, or of the last day that there was, where the clock was moved back."""
-        return sealed(self.head, self.number + 1, kind, key, **{"at": max(today(), self.day)} | fields)
 
     def charges(self, after: Mapping[Account, AccountState]) -> list[dict[str, Any]]:
         """The charges after which accounts stand like this, as an entry holds them."""
@@ -265,9 +264,8 @@ def entry(link: ChainEntry, committed: bool) -> Entry:
     )
 
 
-def day(at: str) -> str:
-    """The day of an entry; those of early ledgers have more of the time, which is not shown."""
-    return at[:10]
+day: Callable[[str], str] = itemgetter(slice(10))
+"""The day of an entry; those of early ledgers have more of the time, which is not shown."""
 
 
 def _event(fields: dict[str, Any]) -> Event:

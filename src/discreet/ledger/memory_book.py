@@ -13,7 +13,7 @@ from discreet.core.errors import LedgerError
 from discreet.core.held import Forks, Held, exclusive, unheld
 from discreet.core.ledger import Entry
 from discreet.ledger.book import Settled
-from discreet.ledger.chain import Chain, ChainEntry, entry
+from discreet.ledger.chain import Chain, ChainEntry, entry, sealed
 
 Value = TypeVar("Value")
 
@@ -34,7 +34,7 @@ class MemoryPage:
         return self.results[commit.number]
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
-        link = self.chain.sealed(kind, key, **fields)
+        link = sealed(self.chain.head, self.chain.number + 1, kind, key, since=self.chain.day, **fields)
         self.chain.follow(link)
         self.links[kind, key] = link
         return link
@@ -45,6 +45,8 @@ class MemoryPage:
 
 class MemoryBook(Held):
     """All entries of a ledger in memory; one thread writes at a time, and no other process may."""
+
+    shared = False
 
     def __init__(self, **fields: Any) -> None:
         self.chain = Chain()

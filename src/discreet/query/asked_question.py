@@ -109,6 +109,11 @@ class AskedQuestion:
         return PlannedQuestion(self.name, lambda data, budget: self.ask(data, budget))
 
 
+def _named(text: str) -> dict[str, Any]:
+    kind = "sql" if is_sql(text) else "words"
+    return {kind: text}
+
+
 def plain_text(given: Any) -> str:
     """A question as it is kept, without a look at whether it may be asked: to be compared with one that was.
 
@@ -117,14 +122,14 @@ def plain_text(given: Any) -> str:
     >>> plain_text("mean of age") == AskedQuestion.read({"words": "mean of age"}).text
     True
     """
-    plain = {"sql" if is_sql(given) else "words": given} if isinstance(given, str) else given
+    plain = _named(given) if isinstance(given, str) else given
     return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
 
 def _plain(given: Any) -> dict[str, Any]:
     """The plain form, once it has one kind and nothing that nobody would read."""
     if isinstance(given, str):
-        given = {"sql" if is_sql(given) else "words": given}
+        given = _named(given)
     if not isinstance(given, Mapping):
         raise ParameterError(ASKED, f"{given!r:.60} is not a question", WAYS)
     kinds = [name for name in KINDS if name in given]
@@ -254,7 +259,8 @@ def _report(plain: dict[str, Any], wording: Wording) -> AskedQuestion:
 
 def _sql(plain: dict[str, Any]) -> AskedQuestion:
     text = _text(plain, "sql")
-    options = {name: _meant(plain[name]) for name in BESIDE["sql"] if plain.get(name) is not None}
+    beside = BESIDE["sql"]
+    options = {name: _meant(plain[name]) for name in beside if plain.get(name) is not None}
 
     def asks(data: PrivateData, budget: Budget, key: str | None) -> Any:
         return sql(data, text, **asdict(budget), **options, key=key)

@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 from discreet.schema.dates import Date, Datetime
 from discreet.schema.roles import ROLES, Roles
 from discreet.schema.schema import Boolean, Category, Column, Number, Schema, Text
@@ -256,7 +256,9 @@ def _unit(entry: Any, where: str) -> Unit:
     if not isinstance(pooled, bool):
         raise SchemaError(where, f"pooled is {pooled!r}", "Write pooled = true, or leave it out.")
     try:
-        return Unit(kind, column, rows, pooled)
+        found = Unit(kind, column, rows, pooled)
+        check_protected(where, Neighbors.ADD_REMOVE, found)
+        return found
     except ParameterError as why:
         remedy = 'Write kind = "record" alone, or "user" with column and either rows or pooled.'
         raise SchemaError(where, why.obstacle, remedy) from why

@@ -6,6 +6,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Union
@@ -252,10 +253,24 @@ class Declaration:
         if bounds is self.bounds and (isinstance(values["data"], PrivateData) or is_trust_model(values["data"])):
             bounds = values["bounds"]
         records = RecordsOf(values["data"], self, bounds, values["where"], by, edges, budget, values["key"])
-        if getattr(values["data"], "elsewhere", False):
-            with telling(values["data"], {"statistic": self.name, "options": self._plain(values)}, budget):
-                return self._released(records, values)
-        return self._released(records, values)
+        with self._telling(values, budget) if getattr(values["data"], "elsewhere", False) else nullcontext():
+            own = dict(zip(self.own, map(values.__getitem__, self.own), strict=True))
+            if self.subject == "column":
+                found = self.compute(records.column(values["column"]), **own)
+            elif self.subject == "columns":
+                found = self.compute(records.columns(values["columns"]), **own)
+            else:
+                found = self.compute(records, **own)
+            if found.__class__ is not OneSum:
+                return found
+            of = found.of
+            if of.groups is not None:
+                return of.groups.released(found)
+            return found.read(asked(of.data, found.question, of.budget, found.name, of.key, found.noise))
+
+    def _telling(self, values: Mapping[str, Any], budget: Budget) -> AbstractContextManager[None]:
+        """What tells an account that is elsewhere what is asked."""
+        return telling(values["data"], {"statistic": self.name, "options": self._plain(values)}, budget)
 
     def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """What was said of it by name, beside data and price."""
@@ -265,22 +280,6 @@ class Declaration:
             for name, value in values.items()
             if name not in apart and not (value is None or _same(value, self._defaults[name]))
         }
-
-    def _released(self, records: RecordsOf, values: Mapping[str, Any]) -> Any:
-        """What is computed, paid for where it is computed from one sum."""
-        own = dict(zip(self.own, map(values.__getitem__, self.own), strict=True))
-        if self.subject == "column":
-            found = self.compute(records.column(values["column"]), **own)
-        elif self.subject == "columns":
-            found = self.compute(records.columns(values["columns"]), **own)
-        else:
-            found = self.compute(records, **own)
-        if found.__class__ is not OneSum:
-            return found
-        of = found.of
-        if of.groups is not None:
-            return of.groups.released(found)
-        return found.read(asked(of.data, found.question, of.budget, found.name, of.key, found.noise))
 
     @cached_property
     def particular(self) -> bool:

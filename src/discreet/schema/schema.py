@@ -221,14 +221,20 @@ class Schema:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
 
     @classmethod
-    def numeric(cls, lower: float | list[float], upper: float | list[float], n_features: int) -> Schema:
-        """The schema of a plain matrix: columns x0, x1, ... with these bounds, each one number or one per column."""
+    def numeric(
+        cls, lower: float | list[float], upper: float | list[float], n_features: int, names: Sequence[str] = ()
+    ) -> Schema:
+        """The schema of a plain matrix: columns x0, x1, ... with these bounds, each one number or one per column.
+
+        They have other names where there is one for each.
+        """
         lowers = lower if isinstance(lower, list) else [lower] * n_features
         uppers = upper if isinstance(upper, list) else [upper] * n_features
         if not len(lowers) == len(uppers) == n_features:
             obstacle = f"there are {len(lowers)} lower and {len(uppers)} upper bounds for {n_features} features"
             raise SchemaError("bounds", obstacle, "Give one number, or one per feature.")
-        return cls({f"x{i}": Number(a, b) for i, (a, b) in enumerate(zip(lowers, uppers, strict=True))})
+        called = names or [f"x{i}" for i in range(n_features)]
+        return cls({name: Number(a, b) for name, a, b in zip(called, lowers, uppers, strict=True)})
 
     @property
     def features(self) -> tuple[str, ...]:

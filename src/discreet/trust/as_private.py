@@ -163,5 +163,4 @@ def _schema(bounds: Any, names: list[str]) -> Schema:
         remedy = "Give (lower, upper): two numbers, or two sequences with one number per column; or a schema, such as"
         remedy += " {'day': Date('2020-01-01', '2024-12-31')}."
         raise ParameterError(ASKED, f"its bounds are {bounds!r}", remedy) from why
-    numbers = Schema.numeric(lower, upper, len(names)).columns.values()
-    return Schema(dict(zip(names, numbers, strict=True)))
+    return Schema.numeric(lower, upper, len(names), names)

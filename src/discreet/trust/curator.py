@@ -166,6 +166,7 @@ class Curator(Secret):
         self._source = source
         self.neighbors = neighbors
         self._bits = system_bits() if bits is None else bits
+        self.secret: bool = self._bits.secret
         self._view = CuratorsView(source, neighbors, self._bits)
         self.schema = source.schema
         self.unit = source.unit
@@ -213,10 +214,6 @@ class Curator(Secret):
         """The same records, with columns of text that are read as categories of these values."""
         assert self._source.reopened is not None
         return Curator(self._source.reopened(self.schema.listing(lists)), self.neighbors, bits=self._bits)
-
-    @property
-    def secret(self) -> bool:
-        return self._bits.secret
 
     @property
     def units(self) -> int:

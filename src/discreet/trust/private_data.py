@@ -52,8 +52,8 @@ class PrivateData(Holder):
         Who holds the records and adds the noise.
     ledger : Ledger
         The account that is charged first. One that was opened for another relation or unit is refused.
-    rows : RelatedTables, optional
-        What the rows are made of; by default, of one table that the trust model holds.
+    rows : RelatedTables or str
+        What the rows are made of; or the name of the one table that the trust model holds.
 
     Examples
     --------
@@ -65,10 +65,12 @@ class PrivateData(Holder):
     True
     """
 
-    def __init__(self, trust: TrustModel, ledger: Ledger, rows: RelatedTables | None = None) -> None:
+    def __init__(self, trust: TrustModel, ledger: Ledger, rows: RelatedTables | str = "records") -> None:
         self._trust, self.ledger = trust, ledger
-        self._rows = RelatedTables.of(trust) if rows is None else rows
+        self._given_rows = rows
         self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
+        self.local: bool = trust.local
+        """Whether every person reports by itself."""
         self.coins: bool = getattr(trust, "coins", False)
         """Whether noise is made of coins that several parties toss together."""
         self.ranged: bool = getattr(trust, "ranged", False)
@@ -127,7 +129,7 @@ class PrivateData(Holder):
         check_protected("private data", neighbors, unit)
         account = account_of(ledger, neighbors, unit)
         trust = Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits)
-        return cls(trust, account, RelatedTables.of(trust, name))
+        return cls(trust, account, name)
 
     @property
     def public_size(self) -> int | None:
@@ -284,6 +286,14 @@ class PrivateData(Holder):
         return other._rows
 
     @property
+    def _rows(self) -> RelatedTables:
+        """What the rows are made of: of one table once it is asked for, and then the same in all threads."""
+        if isinstance(self._given_rows, RelatedTables):
+            return self._given_rows
+        found: RelatedTables | None = vars(self).get("_table")
+        return found or vars(self).setdefault("_table", RelatedTables.of(self._trust, self._given_rows))
+
+    @property
     def relation(self) -> RelationNode:
         """What the rows are: a tree of tables and of what is done with them, with its schema, unit and reach."""
         return self._rows.node
@@ -427,11 +437,6 @@ class PrivateData(Holder):
         """Whether the number of rows of each unit can be asked about: a curator has them all, and no condition."""
         return getattr(self._trust, "shows_all_rows", False)
 
-    @property
-    def local(self) -> bool:
-        """Whether every person reports by itself."""
-        return self._trust.local
-
     def reports_of(self, noise: Noise) -> float:
         """The variance of this noise in units of a curator's, where parties cannot share it evenly."""
         return getattr(self._trust, "reports_of", lambda _: self.reports)(noise)
@@ -461,7 +466,9 @@ class PrivateData(Holder):
         return self._trust.reports
 
     def _full(self, purpose: str) -> str:
-        return f"{purpose}{self._made}{self._rows.among}"
+        if isinstance(self._given_rows, RelatedTables):
+            return f"{purpose}{self._made}{self._rows.among}"
+        return f"{purpose}{self._made}" if isinstance(self._trust, WrappedTrust) else purpose
 
     def _promise(self, plan: Event | Description) -> Promise:
         return self._trust
@@ -490,16 +497,17 @@ class PrivateData(Holder):
             if getattr(self._trust, "once", False) and event != one:
                 obstacle = "it asks several questions, and devices answer one in each task"
                 raise NotPermitted(purpose, obstacle, "Make a task of each, or ask organisations (SecureSum).")
-            self._check_replaced(one, purpose)
+            if self.neighbors is Neighbors.REPLACE and isinstance(one, DiscreteLoss):
+                self._check_replaced(one, purpose)
         self._check_ready(key)
 
-    def _check_replaced(self, event: Event, purpose: str) -> None:
+    def _check_replaced(self, event: DiscreteLoss, purpose: str) -> None:
         """Refuse noise for counts that one record moves by one step, where a replaced record moves two of them.
 
         A single count moves by one step then, too; but a price says nothing of the question, and a table would be
         refused after it was paid for.
         """
-        if self.neighbors is not Neighbors.REPLACE or not isinstance(event, DiscreteLoss) or not is_shared(event):
+        if not is_shared(event):
             return
         if getattr(share_of(event, 1), "moves", 2) == 1:
             obstacle = "its coins are for counts of records that come or go, and one that is replaced moves two counts"

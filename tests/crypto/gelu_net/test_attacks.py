@@ -10,7 +10,7 @@ from discreet.core.errors import NotPermitted
 from discreet.crypto.gelu_net.gelu_message import GeluBody
 from discreet.crypto.gelu_net.gelu_net import GeluNet, Precision
 from discreet.crypto.gelu_net.layers import DenseLayer
-from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, Updates
+from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, WeightUpdates
 from tests.crypto.gelu_net.two_sides import SMALL, Sides, served, sides
 
 DIGITS = GeluNet((DenseLayer(64, 32, "relu"), DenseLayer(32, 10, "identity")), precision=Precision(inputs=4))
@@ -62,7 +62,7 @@ def test_a_client_that_trains_honestly_knows_the_weights() -> None:
     assert np.abs(unseen @ first).mean() > 1000 * off
 
 
-def update_of_one_image(updates: Updates) -> tuple[np.ndarray, np.ndarray]:
+def update_of_one_image(updates: WeightUpdates) -> tuple[np.ndarray, np.ndarray]:
     """What the server sees when a batch has one record, and that record."""
     inputs, classes = digits(1)
     own = sides(DIGITS, "plain", updates)

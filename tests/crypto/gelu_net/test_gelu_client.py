@@ -14,12 +14,12 @@ from discreet.crypto.errors import Malformed
 from discreet.crypto.gelu_net.gelu_message import GeluBody
 from discreet.crypto.gelu_net.gelu_net import GeluNet, Precision
 from discreet.crypto.gelu_net.layers import DenseLayer
-from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, NoisedUpdates, Updates
+from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, NoisedUpdates, WeightUpdates
 from discreet.crypto.messages import Message, Signed
 from tests.crypto.gelu_net.two_sides import ANN, SERVER, SMALL, SQUARES, Sides, batch, served, sides
 
 PLAIN = {"GeluClient": "names are shown as repr shows texts, without what would upset a terminal"}
-KINDS: dict[str, Callable[[GeluNet], Updates]] = {"clear": lambda _: ClearUpdates(), "masked": MaskedUpdates}
+KINDS: dict[str, Callable[[GeluNet], WeightUpdates]] = {"clear": lambda _: ClearUpdates(), "masked": MaskedUpdates}
 
 
 def test_an_encrypted_run_is_its_integer_twin_to_the_last_bit() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.gelu_net.gelu_plan import plan_prediction, plan_training
-from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, Updates
+from discreet.crypto.gelu_net.updates import ClearUpdates, MaskedUpdates, WeightUpdates
 from tests.crypto.gelu_net.two_sides import SMALL, SQUARES, batch, sides
 
 
@@ -15,7 +15,7 @@ def test_ciphertexts_and_bytes_of_training_are_those_that_are_sent() -> None:
     for net in (SMALL, SQUARES):
         inputs, classes = batch(net, 40)
         for kind in ("clear", "masked"):
-            updates: Updates = ClearUpdates() if kind == "clear" else MaskedUpdates(net)
+            updates: WeightUpdates = ClearUpdates() if kind == "clear" else MaskedUpdates(net)
             own = sides(net, "paillier", updates)
             planned = plan_training(net, 40, 20, 3, kind, key_bits=512)
             own.client.fit(inputs, classes, 3, 20, np.random.default_rng(0))

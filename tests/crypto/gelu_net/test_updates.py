@@ -14,7 +14,7 @@ from discreet.crypto.gelu_net.updates import (
     ClearUpdates,
     MaskedUpdates,
     NoisedUpdates,
-    Updates,
+    WeightUpdates,
     gradient_bytes,
     updates_read,
 )
@@ -30,7 +30,7 @@ def test_clear_gradients_travel_in_steps_and_are_cut_where_they_do_not_fit() -> 
     given = gradients(1)
     given[0][0, 0] = 1e9
     for kind in (ClearUpdates(), NoisedUpdates()):
-        own: Updates = kind
+        own: WeightUpdates = kind
         read = updates_read(own.kind, own.sent(given), SMALL)
         assert read[0][0, 0] == 2**31 - 1
         np.testing.assert_array_equal(read[1], np.rint(given[1] * 2**20))

@@ -16,7 +16,7 @@ from discreet.crypto.gelu_net.linear_cipher import Sealer
 from discreet.crypto.gelu_net.paillier_cipher import PaillierSealer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
-from discreet.crypto.gelu_net.updates import Updates
+from discreet.crypto.gelu_net.updates import WeightUpdates
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Signed
 from discreet.noise.system_bits import KeyStream
@@ -58,7 +58,7 @@ def served(
 def sides(
     net: GeluNet = SMALL,
     cipher: str = "plain",
-    updates: Updates | None = None,
+    updates: WeightUpdates | None = None,
     purpose: Purpose = "train",
     server: GeluServer | None = None,
     limit: int = 1000,

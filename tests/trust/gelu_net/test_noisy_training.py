@@ -1,4 +1,4 @@
-"""Updates that a ledger pays for: the price, the bound, the noise, what is refused."""
+"""WeightUpdates that a ledger pays for: the price, the bound, the noise, what is refused."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ from discreet.trust.worker.worker_trust import WorkerTrust
 from tests.trust import trial
 from tests.trust.trial import TrustTrial
 
+PLAIN = {"WorkerTrust": "it prints no text of its own; schemas show theirs without control characters"}
 SCHEMA = Schema({"age": Number(0, 100), "town": Text()})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.gelu_net.gelu_net import GeluNet
-from discreet.crypto.gelu_net.linear_cipher import PlainProducts, PlainSealer, Products, Sealer
+from discreet.crypto.gelu_net.linear_cipher import PlainProducts, PlainSealer, SealedProducts, Sealer
 from discreet.crypto.gelu_net.paillier_cipher import PaillierProducts, PaillierSealer
 from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.crypto.paillier.public_key import Randomness
@@ -34,7 +34,7 @@ def sealer_of(cipher: str, net: GeluNet, width: int = 2048, randomness: Randomne
     raise ParameterError("cipher", f"there is no {cipher!r}", "Take 'paillier'.")
 
 
-def products_of(cipher: str, opening: list[bytes], net: GeluNet, *, strict: bool) -> Products:
+def products_of(cipher: str, opening: list[bytes], net: GeluNet, *, strict: bool) -> SealedProducts:
     """The server's end, by what the client sends when it opens a session."""
     match cipher:
         case "paillier":

@@ -28,9 +28,9 @@ from discreet.crypto.gelu_net.gelu_message import (
     GeluBody,
     Traffic,
 )
-from discreet.crypto.gelu_net.gelu_net import Direction, GeluNet
+from discreet.crypto.gelu_net.gelu_net import Choices, Direction, GeluNet
 from discreet.crypto.gelu_net.linear_cipher import Sealer, Steps
-from discreet.crypto.gelu_net.updates import ClearUpdates, UpdateKind, Updates
+from discreet.crypto.gelu_net.updates import ClearUpdates, UpdateKind, WeightUpdates
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Message, Signed, framed
 from discreet.noise.system_bits import system_bits
@@ -69,7 +69,7 @@ class GeluClient(Held):
         Takes a signed message and gives the server's.
     sealer : Sealer
         With a key of this session alone.
-    updates : Updates, optional
+    updates : WeightUpdates, optional
         How the server learns to move its weights; in the clear where not given.
     purpose : {"train", "predict"}
         Public.
@@ -85,7 +85,7 @@ class GeluClient(Held):
         server: str,
         line: Line,
         sealer: Sealer,
-        updates: Updates | None = None,
+        updates: WeightUpdates | None = None,
         purpose: Purpose = "predict",
         bits: Bits | None = None,
     ) -> None:
@@ -154,9 +154,7 @@ class GeluClient(Held):
         return loss
 
     @exclusive
-    def fit(
-        self, inputs: ArrayLike, targets: ArrayLike, epochs: int, batch: int, generator: np.random.Generator
-    ) -> list[float]:
+    def fit(self, inputs: ArrayLike, targets: ArrayLike, epochs: int, batch: int, generator: Choices) -> list[float]:
         """Train on batches that stay the same, so that the first layer's numbers are sent once; gives mean losses.
 
         Records beyond the last full batch are left out, others in each order of the generator.

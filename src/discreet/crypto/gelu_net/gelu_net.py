@@ -7,9 +7,10 @@ import math
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
@@ -27,6 +28,14 @@ Direction = Literal["forward", "backward"]
 WAYS: tuple[Direction, ...] = ("forward", "backward")
 WIDEST = 62  # bits of a slot, so that masks are taken off in 64
 Loss = Literal["cross entropy", "squares"]
+
+
+class Choices(Protocol):
+    """Draws what is no secret of a record, as numpy's generators do: an order, and weights to begin with."""
+
+    def permutation(self, x: int, /) -> NDArray[np.int64]: ...
+
+    def normal(self, loc: float, scale: float, size: tuple[int, int], /) -> Numbers: ...
 
 
 @dataclass(frozen=True)
@@ -149,7 +158,7 @@ class GeluNet:
         """What comes back is in steps of two to this."""
         return -self.precision.weights - int(getattr(self.precision, self.kind(place, direction)))
 
-    def fresh(self, generator: np.random.Generator) -> list[Numbers]:
+    def fresh(self, generator: Choices) -> list[Numbers]:
         """Weights to begin with, the bias of each column below it: normal, of variance 2 / inputs."""
         found = []
         for layer in self.layers:

@@ -25,7 +25,7 @@ from discreet.crypto.gelu_net.gelu_message import (
     GeluBody,
 )
 from discreet.crypto.gelu_net.gelu_net import WAYS, Direction, GeluNet
-from discreet.crypto.gelu_net.linear_cipher import Products
+from discreet.crypto.gelu_net.linear_cipher import SealedProducts
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
 from discreet.crypto.gelu_net.updates import SEEN, UpdateKind, updates_read
@@ -48,7 +48,7 @@ class _Session:
     client: str
     training: bool
     update: UpdateKind
-    products: Products
+    products: SealedProducts
     due: int = 0
     kept: dict[int, tuple[int, Any]] = field(default_factory=dict, repr=False)
     kept_bytes: int = 0

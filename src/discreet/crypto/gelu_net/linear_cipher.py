@@ -29,7 +29,7 @@ class Sealer(Protocol):
         """Numbers of shape (records, outputs)."""
 
 
-class Products(Protocol):
+class SealedProducts(Protocol):
     """The server's end: it has the weights."""
 
     def read(self, data: bytes, shape: tuple[int, int], packing: Packing) -> Any:

@@ -28,7 +28,7 @@ MASKS = b"discreet gelu masks 1"
 LARGEST = 2**31 - 1
 
 
-class Updates(Protocol):
+class WeightUpdates(Protocol):
     """What a client does about updates."""
 
     kind: ClassVar[UpdateKind]

@@ -123,7 +123,7 @@ def sql(
     )
     if not getattr(data, "elsewhere", False):
         return statement.asked(key)
-    said = {"sql": text, "edges": edges, "bounds": bounds, "most": most, "confidence": confidence}
+    said = {"sql": text, "edges": edges, "confidence": confidence, "bounds": bounds, "most": most}
     with telling(data, {name: one for name, one in said.items() if one is not None}, statement.selection.budget):
         return statement.asked(key)
 

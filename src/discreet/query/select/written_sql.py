@@ -8,7 +8,6 @@ from itertools import count
 
 from discreet.core.condition import Compared, ComparedColumns, Condition, Joined, Missing, Not
 from discreet.core.errors import NotPermitted
-from discreet.core.held import unheld
 from discreet.schema.expression import Applied, Arithmetic, Case, ColumnValue, Expression
 from discreet.schema.relation.asked_rows import GroupedRows, RowStatistic, ShownGroups, StatisticRows
 from discreet.schema.relation.joined_rows import JoinedRows
@@ -59,7 +58,6 @@ def written_sql(relation: RelationNode) -> str:
     return _Writer(count(1).__next__).select(relation)
 
 
-@unheld("one call")
 @dataclass
 class _Writer:
     """Writes nodes, and names queries that are inside others."""

@@ -151,7 +151,8 @@ def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
 
 def _parts_of(distances: Numbers, width: float, size: float) -> Numbers:
     """Distances over the width of the bounds, in one operation unless its inverse could be beyond float64."""
-    distances = never_tiny(distances, width)
+    if isinstance(distances, Formula):
+        distances = never_tiny(distances, width)
     if not 2.0**-900 <= width <= 2.0**900:
         return size * (distances / width)
     distances *= size / width

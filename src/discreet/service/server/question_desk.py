@@ -81,7 +81,8 @@ class QuestionDesk:
 
     def count(self, user: UserEntry) -> None:
         """Count a request of a caller; refused where there were too many."""
-        self._limits.count(user.name)
+        with self._lock:
+            self._limits.count(user.name)
 
     def ask(
         self,

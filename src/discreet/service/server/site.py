@@ -128,8 +128,9 @@ class Site:
     def close(self) -> None:
         """End the workers, and let go of all files."""
         self.desk.close()
-        for one in self._data.values():
-            one.close()
+        with self._reading:
+            for one in self._data.values():
+                one.close()
         self.store.close()
         os.close(self._lock)
 

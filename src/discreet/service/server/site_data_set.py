@@ -67,9 +67,10 @@ class SiteDataSet:
 
     def close(self) -> None:
         """End the worker, and let go of the ledger."""
-        self.line.close()
-        if self._ledger is not None:
-            self._ledger.close()
+        with self._lock:
+            self.line.close()
+            if self._ledger is not None:
+                self._ledger.close()
 
     @contextmanager
     def ledger(self) -> Iterator[StoredLedger]:
@@ -80,7 +81,8 @@ class SiteDataSet:
         try:
             yield ledger
         except (LedgerBroken, LedgerMissing) as why:
-            self.trouble = str(why)
+            with self._lock:
+                self.trouble = str(why)
             raise self.read_only() from why
         except sqlite3.Error as why:  # locked for too long, or a full disk: perhaps not for ever
             raise self.read_only(f"SQLite says: {type(why).__name__}") from why

@@ -18,7 +18,7 @@ class AtHand(Batched):
     Parameters
     ----------
     source : Batched
-        The records, of which no unit is pooled.
+        Public. Where the records are, of which no unit is pooled.
 
     Examples
     --------

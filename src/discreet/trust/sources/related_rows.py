@@ -9,6 +9,7 @@ from typing import Any
 
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
+from discreet.core.held import unheld
 from discreet.questions.question import BoundedSum
 from discreet.schema.relation.listed_rows import ListedRows
 from discreet.schema.relation.relation_node import RelationNode
@@ -24,6 +25,7 @@ KEPT = "kept"
 NUMBERS = count()
 
 
+@unheld("own turns")
 class RelatedRows(DecodedTable):
     """Rows that are made of those of other sources, as a relation says.
 

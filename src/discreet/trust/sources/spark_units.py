@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Mapping
 
 from discreet.core.errors import NotPermitted
+from discreet.core.formula import DOUBLE
 from discreet.schema.relation.per_unit import PerUnit
 from discreet.schema.relation.relation_node import RelationNode
 from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
@@ -37,7 +38,7 @@ class SparkUnits(SparkFrame):
         source = tables[stored]
         assert isinstance(source, SparkFrame)
         rows = source.with_units()
-        query = _query(relation)
+        query = _query(relation).replace(DOUBLE, "DOUBLE")  # there are no texts in it, and columns are c0, c1, ...
         self._frame = shielded(ASKED, lambda: rows.sparkSession.sql(f"SELECT * FROM {query}", stored=rows).persist())
         self._columns = {name: f"c{i}" for i, name in enumerate(self.schema.columns)}
         weakref.finalize(self, given_back, self._frame).atexit = False

@@ -6,12 +6,9 @@ import socket
 import threading
 from contextlib import suppress
 
-from discreet.core.held import unheld
-
 MOST = 2**30  # bytes of a message
 
 
-@unheld("own turns")
 class FramedLine:
     """One end of a line: whole messages in, whole messages out.
 

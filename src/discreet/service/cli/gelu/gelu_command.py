@@ -29,7 +29,7 @@ from discreet.crypto.gelu_net.layers import DenseLayer
 from discreet.crypto.gelu_net.paillier_cipher import PaillierSealer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
-from discreet.crypto.gelu_net.updates import SEEN, ClearUpdates, MaskedUpdates, NoisedUpdates, Updates
+from discreet.crypto.gelu_net.updates import SEEN, ClearUpdates, MaskedUpdates, NoisedUpdates, WeightUpdates
 from discreet.crypto.paillier.covered import covered
 from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.display.plain import plain
@@ -124,7 +124,7 @@ def train(arguments: Namespace) -> int:
 def predict(arguments: Namespace) -> int:
     """Write the class of each record."""
     net, inputs = _net(arguments.net), _table(arguments.records) / arguments.divide
-    updates: Updates = read_secret_key(arguments.masks, MaskedUpdates) if arguments.masks else ClearUpdates()
+    updates: WeightUpdates = read_secret_key(arguments.masks, MaskedUpdates) if arguments.masks else ClearUpdates()
     with OutFile(arguments.out, [arguments.records]) as out, _opened(arguments, net, updates, "predict") as client:
         if client.left < len(inputs):
             obstacle = f"there are {len(inputs)} records, and {client.left} slots are left"
@@ -139,7 +139,7 @@ def predict(arguments: Namespace) -> int:
 
 
 @contextmanager
-def _opened(arguments: Namespace, net: GeluNet, updates: Updates, purpose: Purpose) -> Iterator[GeluClient]:
+def _opened(arguments: Namespace, net: GeluNet, updates: WeightUpdates, purpose: Purpose) -> Iterator[GeluClient]:
     """A session, with a key that nothing else is encrypted under."""
     identity, server = read_identity(arguments.identity), read_card(arguments.server)
     members = GeluMembers(server, (PartyCertificate.of(identity),))
@@ -162,7 +162,7 @@ def _key(arguments: Namespace, purpose: Purpose) -> PrivateKey:
     return read_secret_key(arguments.key, PrivateKey)
 
 
-def _updates(arguments: Namespace, net: GeluNet) -> Updates:
+def _updates(arguments: Namespace, net: GeluNet) -> WeightUpdates:
     check_one_of("gelu train", "update", arguments.update, tuple(SEEN))
     if arguments.update != "masked":
         return ClearUpdates() if arguments.update == "clear" else NoisedUpdates()

@@ -7,11 +7,12 @@ import importlib.util
 import sys
 import tempfile
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError
-from discreet.service.cli.saying import put
+from discreet.service.cli.saying import say
 from discreet.service.server.new_site import new_site
 from discreet.service.server.serving_site import check_installed
 from discreet.service.server.serving_site import serve as listen
@@ -25,9 +26,10 @@ def serve(arguments: Namespace) -> int:
     if arguments.demo == (arguments.file is not None):
         raise ParameterError("discreet serve", "it is not said what is served", "Give site.toml, or --demo.")
     check_installed()
+    tell = partial(_listening, arguments)
     if not arguments.demo:
         with Site.open(arguments.file) as site:
-            listen(site, put, pages_of(site))
+            listen(site, tell, pages_of(site))
         return 0
     with tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
         new_site(Path(folder), demo=True)
@@ -35,8 +37,12 @@ def serve(arguments: Namespace) -> int:
             keys = {name: site.keys.drawn(name) for name in site.file.users}
             for name, key in keys.items():
                 sys.stderr.write(f"{name}, {site.file.users[name].role}: {key}\n")
-            listen(site, put, pages_of(site))
+            listen(site, tell, pages_of(site))
     return 0
+
+
+def _listening(arguments: Namespace, address: str) -> None:
+    say(arguments, address, address=address)
 
 
 def pages_of(site: Site) -> Any:

@@ -15,6 +15,7 @@ def add_serve(commands: Any) -> None:
     serve = commands.add_parser("serve", help="serve data sets to analysts, as a site's file describes them")
     serve.add_argument("file", nargs="?", metavar="site.toml", help="see: discreet site init")
     serve.add_argument("--demo", action="store_true", help="serve the sample table from a folder that is thrown away")
+    serve.add_argument("--json", action="store_true", help="print JSON instead of text")
     serve.set_defaults(run=later("sites.serve_command", "serve"))
 
 
