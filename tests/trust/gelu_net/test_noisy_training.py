@@ -1,4 +1,4 @@
-"""WeightUpdates that a ledger pays for: the price, the bound, the noise, what is refused."""
+"""Updates that a ledger pays for: the price, the bound, the noise, what is refused."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def disclosures(net: GeluNet, update: UpdateKind | None, limit: int | None = Non
     if update is not None:
         told += [
             "A client that trains knows the weights: it computes every gradient, and many answers give the rest.",
-            f"WeightUpdates are {update}: {SEEN[update]}.",
+            f"Updates are {update}: {SEEN[update]}.",
         ]
     else:
         told.append(_counted(net, limit))
