@@ -141,26 +141,29 @@ class SmallNetworks:
 
 
 class _Adam:
-    """Steps by running means of gradients, over the roots of those of their squares."""
+    """Steps by running means of gradients, over the roots of those of their squares.
+
+    Both means are kept as sums, of which they are fixed shares: the shares go into the rate, not into every weight.
+    """
 
     def __init__(self, layers: Layers, rate: float) -> None:
         self._rate, self._steps = rate, 0
-        self._means, self._squares = ([np.zeros_like(own) for own in layers] for _ in range(2))
+        self._sums, self._squares = ([np.zeros_like(own) for own in layers] for _ in range(2))
 
     def step(self, layers: Layers, gradients: Layers) -> None:
         self._steps += 1
         first, second = DECAYS
-        rate = self._rate * np.sqrt(1 - second**self._steps) / (1 - first**self._steps)
-        for own, gradient, mean, square in zip(layers, gradients, self._means, self._squares, strict=True):
-            mean *= first
-            mean += np.float32(1 - first) * gradient
+        root = np.sqrt(1 - second)
+        rate = self._rate * np.sqrt(1 - second**self._steps) / (1 - first**self._steps) * (1 - first) / root
+        for own, gradient, sums, squares in zip(layers, gradients, self._sums, self._squares, strict=True):
+            sums *= first
+            sums += gradient
             gradient *= gradient
-            gradient *= np.float32(1 - second)
-            square *= second
-            square += gradient
-            np.sqrt(square, out=gradient)
-            gradient += np.float32(TINY)
-            np.divide(mean, gradient, out=gradient)
+            squares *= second
+            squares += gradient
+            np.sqrt(squares, out=gradient)
+            gradient += np.float32(TINY / root)
+            np.divide(sums, gradient, out=gradient)
             gradient *= np.float32(rate)
             own -= gradient
 
@@ -176,17 +179,18 @@ def _forward(layers: Layers, rows: Floats) -> list[Floats]:
 
 
 def _gradients(layers: Layers, rows: Floats, targets: Floats) -> Layers:
-    """Of the mean cross-entropy, by the chain rule; each network has its own rows."""
+    """Of the mean cross-entropy, by the chain rule; each network has its own rows. Products with ones are fast sums."""
     values = _forward(layers, rows)
     errors = values.pop()
     errors -= errors.max(axis=-1, keepdims=True)
     np.exp(errors, out=errors)
-    errors /= errors.sum(axis=-1, keepdims=True)
+    errors /= np.matmul(errors, np.ones((errors.shape[-1], 1), dtype=np.float32))
     errors -= targets
     errors /= np.float32(rows.shape[-2])
     found: Layers = []
+    ones = np.ones((1, rows.shape[-2]), dtype=np.float32)
     for place in range(len(layers) - 2, -1, -2):
-        found = [np.matmul(values[-1].swapaxes(-1, -2), errors), errors.sum(axis=-2, keepdims=True), *found]
+        found = [np.matmul(values[-1].swapaxes(-1, -2), errors), np.matmul(ones, errors), *found]
         if place:
             errors = np.matmul(errors, layers[place].swapaxes(-1, -2))
             errors *= values.pop() > 0
