@@ -112,6 +112,7 @@ def sql(
 
     Examples
     --------
+    >>> from discreet.trust.private_data import PrivateData
     >>> visits = {"stay": [2.0, 4.0] * 500, "ward": ["day"] * 500 + ["icu"] * 500}
     >>> data = PrivateData.of(visits, {"stay": (0, 60), "ward": ["day", "icu"]}, Budget(9.0))
     >>> table = sql(data, "SELECT ward, count(*) AS n, avg(stay * 24) AS hours FROM visits GROUP BY ward", epsilon=9)
