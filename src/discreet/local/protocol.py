@@ -7,9 +7,10 @@ import importlib
 import inspect
 import json
 import pkgutil
-from collections.abc import Iterator
+import sys
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from discreet.core.errors import ParameterError
@@ -23,14 +24,15 @@ def kinds() -> dict[str, type[Randomizer]]:
     room = importlib.import_module(__package__)
     for found in pkgutil.walk_packages(room.__path__, f"{__package__}."):
         importlib.import_module(found.name)
-    own = [kind for kind in _below(Randomizer) if kind.__module__.startswith(f"{__package__}.")]
-    return {kind.kind: kind for kind in own if not (inspect.isabstract(kind) or kind.__name__.startswith("_"))}
+    files = [module for name, module in list(sys.modules.items()) if name.startswith(f"{__package__}.")]
+    return {kind.kind: kind for module in files for kind in _defined(module)}
 
 
-def _below(kind: type[Any]) -> Iterator[type[Randomizer]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from _below(one)
+def _defined(module: ModuleType) -> list[type[Randomizer]]:
+    own = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+    return [
+        one for one in own if issubclass(one, Randomizer) and not (inspect.isabstract(one) or one.__name__[0] == "_")
+    ]
 
 
 def randomizer_of(parameters: Any) -> Randomizer:
