@@ -19,7 +19,7 @@ from discreet.trust.isolation.isolated import isolated, processors
 
 BLOCKS, SHORT = 1000, 0.005
 TIMES, FOUND = 3.0, 0.95  # of the bare function's time; of all blocks, since machines pause now and then
-SPARE = 1.0  # of that time, for the server to start in and for what is between two blocks
+SPARE = 1.4  # of that time, for the server to start in and for what is between two blocks: two to six milliseconds
 BUSY = 4
 
 

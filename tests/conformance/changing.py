@@ -6,6 +6,7 @@ import ast
 import functools
 import importlib
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,16 +162,23 @@ def called(method: Method) -> frozenset[str]:
     return frozenset(found)
 
 
-@functools.cache
 def sources() -> tuple[Source, ...]:
     """Every class of the package."""
+    return _read()[0]
+
+
+@functools.cache
+def _read() -> tuple[tuple[Source, ...], tuple[Method, ...]]:
+    """Every class of the package, and every function that stands in no class."""
     found: list[Source] = []
+    functions: list[Method] = []
     for path in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         top, file = {id(part) for part in tree.body}, path.relative_to(ROOT).as_posix()
         kinds = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
         found += [Source(file, node, id(node) not in top) for node in kinds]
-    return tuple(found)
+        functions += [part for part in tree.body if isinstance(part, Method)]
+    return tuple(found), tuple(functions)
 
 
 @functools.cache
@@ -189,6 +197,38 @@ def changing() -> dict[tuple[str, str], dict[str, set[str]]]:
             _add_through_parts(one, found[one.file, one.name], names)
         if sum(map(len, found.values())) == before:
             return {where: methods for where, methods in found.items() if methods}
+
+
+@functools.cache
+def changed_by_others() -> frozenset[str]:
+    """The names of the classes whose objects are changed by what they are given to, as far as annotations show it."""
+    names, found = {one.name for one in sources()}, set()
+    methods = (method for one in sources() for each in one.methods.values() for method in each)
+    for function in (*_read()[1], *methods):
+        if given := _given_kinds(function, names):
+            found |= {given[name] for name in _changed_names(function) if name in given}
+    return frozenset(found)
+
+
+def _given_kinds(function: Method, names: set[str]) -> dict[str, str]:
+    """The parameters that are of one class of the package."""
+    parts = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    words = {one.arg: set(re.findall(r"\w+", ast.unparse(one.annotation))) & names for one in parts if one.annotation}
+    return {name: kinds.pop() for name, kinds in words.items() if len(kinds) == 1}
+
+
+def _changed_names(function: Method) -> Iterator[str]:
+    """The names of which a function changes an attribute."""
+    for node in ast.walk(function):
+        changed = list(stored(node))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+            changed.append(node.func.value)
+        for one in changed:
+            inside = False
+            while isinstance(one, ast.Subscript | ast.Attribute):
+                inside, one = inside or isinstance(one, ast.Attribute), one.value
+            if inside and isinstance(one, ast.Name):
+                yield one.id
 
 
 def _own_changes(source: Source) -> dict[str, set[str]]:

@@ -15,7 +15,16 @@ from discreet.core.held import Held, Reason, Secret
 from discreet.core.ledger import Ledger
 from discreet.trust.holder import Holder
 from discreet.trust.permit import Permit
-from tests.conformance.changing import Source, changing, directly, entrances, lets_others_in, made, sources
+from tests.conformance.changing import (
+    Source,
+    changed_by_others,
+    changing,
+    directly,
+    entrances,
+    lets_others_in,
+    made,
+    sources,
+)
 from tests.conformance.walk import public_classes, reasons, rooms
 
 pytestmark = pytest.mark.xdist_group("sources")  # which are read once
@@ -61,6 +70,13 @@ def test_what_changes_is_held_or_says_why_not() -> None:
             continue
         if not issubclass(one.kind, (Held, *FREE)):
             wrong.append(named(one))
+    assert not wrong, "derive these from Held, or say with `unheld` why not"
+
+
+def test_what_others_change_is_held_or_says_why_not() -> None:
+    given = [one for one in sources() if one.name in changed_by_others() and not one.private]
+    assert {one.name for one in given} >= {"SqlRows", "WaitingDecision", "DeclaredQuestion"}
+    wrong = [named(one) for one in given if reason_of(one) is None and not issubclass(one.kind, (Held, *FREE))]
     assert not wrong, "derive these from Held, or say with `unheld` why not"
 
 

@@ -32,6 +32,7 @@ MAY_CHOOSE = {
     "sequential",
     "service",
 }  # public things
+MOST_FILES = 30  # beyond, a room has rooms inside
 HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "torch")
 
 
@@ -119,6 +120,11 @@ def test_every_file_says_what_it_is() -> None:
 def test_one_name_is_one_class() -> None:
     names = Counter(name for read in files().values() for name in read.classes)
     assert [name for name, times in names.items() if times > 1 and not name.startswith("_")] == []
+
+
+def test_no_folder_holds_more_than_a_reader_looks_through() -> None:
+    counts = Counter(path.parent for path in files())
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
 def test_there_is_no_room_without_a_subject() -> None:

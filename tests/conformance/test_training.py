@@ -27,7 +27,12 @@ FOUND = training_steps() + training_runs()
 
 def test_the_walk_finds_steps_and_runs() -> None:
     assert {kind.__name__ for kind in training_steps()} >= {"SampledGradient"}
-    assert {kind.__name__ for kind in training_runs()} >= {"Trainer", "AttributeTraining", "RecordTraining"}
+    assert {kind.__name__ for kind in training_runs()} >= {
+        "Trainer",
+        "AttributeTraining",
+        "RecordTraining",
+        "NoisyTraining",
+    }
 
 
 @for_each(FOUND)

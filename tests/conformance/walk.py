@@ -77,7 +77,7 @@ BROUGHT = {
 }
 """What releases again or at once, by the method that does so; and what the test file of such a class brings."""
 TRAINED = {"answer": "TrainingTrial(...) of tests/deep/trial.py", "run": "TrainingTrial(...) of tests/deep/trial.py"}
-"""The same of what has no event itself, and trains by that of its mechanism or of its plan."""
+"""The same of what trains, by its own event, that of its mechanism, or that of its plan."""
 
 
 def concrete(kind: type[Any]) -> bool:
@@ -143,7 +143,7 @@ def trial(kind: type[Any]) -> Any:
     brought = mirror(kind) if has_mirror(kind) else None
     found = getattr(brought, "TRIALS", {}).get(kind.__name__, getattr(brought, "TRIAL", None))
     if found is None:
-        known = BROUGHT if promises(kind) else TRAINED
+        known = {**TRAINED, **BROUGHT} if promises(kind) else TRAINED
         verbs = [verb for verb in known if callable(getattr(kind, verb, None))]
         wanted = " or ".join(known[verb] for verb in verbs)
         raise AssertionError(
@@ -179,8 +179,8 @@ def training_steps() -> list[type[Any]]:
 
 
 def training_runs() -> list[type[Any]]:
-    """Every run that asks what a plan says, and pays for it."""
-    return [kind for kind in _with("run") if "plan" in inspect.signature(kind).parameters]
+    """Every run that asks what a plan says, or what it says itself, and pays for it."""
+    return [kind for kind in _with("run") if promises(kind) or "plan" in inspect.signature(kind).parameters]
 
 
 def _with(verb: str) -> list[type[Any]]:

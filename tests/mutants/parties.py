@@ -226,7 +226,7 @@ MUTANTS = [
         tests="crypto/odo/test_commitments.py",
     ),
     *of(
-        "trust/checked_transcript",
+        "trust/schemes/checked_transcript",
         ("if call.terms(federation, transcript.terms.round, empty) != transcript.terms:", "if False:"),
     ),
     *of(

@@ -128,7 +128,7 @@ MUTANTS = [
         "    asks_again = False\n",
         f"{WORKER}a_worker_that_is_killed_charges_once_and_is_started_again",
     ),
-    *of("trust/sources/at_hand", ("self._units = source.units()", "self._units = len(self._values) + 1")),
+    *of("trust/sources/rows_in_memory", ("self._units = source.units()", "self._units = len(self._values) + 1")),
     *of(
         "service/cli/sites/site_command",
         ("            return [*heads, there.head]\n", "            return heads\n"),

@@ -824,8 +824,13 @@ MUTANTS = [
         ("if theirs is not None and not alike:", "if False:"),
         ("            if not self.keeps(one):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.is_row", "if self.unit.is_row"),
-        ('among = "" if self.condition is None else f" where {self.condition}"', 'among = ""'),
         tests="trust/test_private_data.py trust/test_local.py trust/test_filtered_trust.py",
+    ),
+    *of(
+        "trust/related_tables",
+        ("conditions.insert(0, str(node.condition))", "pass"),
+        ('columns[:0] = [f"{one.name} = {one.shown}" for one in node.columns]', "pass"),
+        tests="trust/test_filtered_trust.py trust/test_derived_trust.py",
     ),
     *of(
         "trust/permit",

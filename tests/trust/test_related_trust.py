@@ -17,7 +17,7 @@ from discreet.questions.question import AllRecords
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.relation.stored_rows import StoredRows
 from discreet.trust.private_data import PrivateData
-from discreet.trust.related_trust import EitherWay, RelatedTrust
+from discreet.trust.related_trust import RelatedTrust, SignedSum
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.related_rows import RelatedRows
 from tests.trust import trial
@@ -68,7 +68,7 @@ def test_an_answer_of_joined_rows_may_move_either_way() -> None:
         trust.ask(question, Listening())
     assert [answer.monotone for answer in seen] == [False, True, True]
     assert [answer.sensitivity("l1") for answer in seen] == pytest.approx([24, 4, 2])
-    assert EitherWay(question).columns == question.columns
+    assert SignedSum(question).columns == question.columns
 
 
 def test_replaced_units_are_refused_a_join_on_a_key_and_all_that_is_no_sum() -> None:

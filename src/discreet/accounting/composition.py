@@ -33,7 +33,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, rfft
 
 from discreet.accounting.pairs.pairs import UNIT, Array
 from discreet.accounting.tilting import Summand, log_moment, tilted
@@ -76,6 +75,8 @@ class Composition:
         return -math.expm1(kept) * (1 + KERNEL)
 
     def _transform(self) -> None:
+        from scipy.fft import rfft  # loading it takes longer than a charge, which seldom needs it
+
         count = self.length // 2 + 1
         logs, angles, errors = np.zeros(count), np.zeros(count), np.zeros(count)
         for summand in self.summands:
@@ -176,6 +177,8 @@ class Composition:
 
     def _transformed(self, terms: Complex) -> Array:
         """The sums of these terms over all frequencies, at all points of the lattice in one period."""
+        from scipy.fft import irfft
+
         doubled = np.where((self.frequencies == 0) | (2 * self.frequencies == self.length), 1.0, 2.0)
         spectrum = np.zeros(self.length // 2 + 1, dtype=np.complex128)
         spectrum[self.frequencies] = terms / doubled

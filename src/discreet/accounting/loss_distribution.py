@@ -35,6 +35,8 @@ FARTHEST = 1e6  # times the epsilon that is planned for: beyond, there is none
 FEW = 3  # attempts of a first look, which need not be close
 BLUR = 1e-6  # of delta, by images of the period
 EXCESS = 1e-5  # of delta, by rounding or by several jumps
+LOOSE = 2e-3  # of epsilon: where its bounds are farther apart, coarser tables are looked at, too
+COARSER = (6.0, 12.0, 24.0, 64.0)  # times
 POINTS = 600  # of a curve
 SEEN = (0.05, 6)  # the greatest delta that a curve is made to see well, and how many it sees best
 
@@ -194,10 +196,14 @@ def _epsilon_below(direction: Direction, delta: float, accuracy: float) -> float
         return math.inf
     if is_single(direction):
         return single_epsilon(direction[0], delta, single_delta_below)
-    fit = _fitted(direction, AtDelta(delta), accuracy)
-    composition = _lower_composition(direction, fit.plan, fit.epsilon, math.log(delta))
-
-    return _root_below(composition, delta, fit)
+    found = 0.0
+    for times in (1.0, *COARSER):  # of very many releases, finer tables round more often, and that may weigh more
+        fit = _fitted(direction, AtDelta(delta), times * accuracy)
+        composition = _lower_composition(direction, fit.plan, fit.epsilon, math.log(delta))
+        found = max(found, _root_below(composition, delta, fit))
+        if found >= (1 - LOOSE) * fit.epsilon:
+            break
+    return found
 
 
 def _root_below(composition: Composition | CompositionWithJumps, delta: float, fit: _Fit) -> float:

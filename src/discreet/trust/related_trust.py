@@ -71,12 +71,12 @@ class RelatedTrust(Curator):
         asked: Any = question
         if isinstance(question, BoundedSum) and both:
             weighted = self.relation.reach.weighted
-            asked = EitherWay(question.in_parts(), 2.0 * self.unit.rows) if weighted else EitherWay(question)
+            asked = SignedSum(question.in_parts(), 2.0 * self.unit.rows) if weighted else SignedSum(question)
         return super().ask(asked, mechanism)
 
 
 @dataclasses.dataclass(frozen=True)
-class EitherWay:
+class SignedSum:
     """A sum that rows may join as well as leave when a unit goes: it moves either way, even if no row takes away.
 
     Parameters

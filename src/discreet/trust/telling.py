@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @unheld("one call")
 @dataclass
-class Told:
+class DeclaredQuestion:
     """A question as it was declared, and what was paid for it so far.
 
     Parameters
@@ -38,10 +38,10 @@ class Told:
     kept: dict[str, bytes] = field(default_factory=dict)
 
 
-_TOLD: ContextVar[Told | None] = ContextVar("told", default=None)
+_TOLD: ContextVar[DeclaredQuestion | None] = ContextVar("told", default=None)
 
 
-def told() -> Told | None:
+def told() -> DeclaredQuestion | None:
     """The question that this thread is asking; None where it is not told."""
     return _TOLD.get()
 
@@ -62,7 +62,7 @@ def telling(data: Any, plain: Mapping[str, Any], budget: Budget) -> Iterator[Non
     if _TOLD.get() is not None:
         yield
         return
-    token = _TOLD.set(Told({**plain, **_chosen(data)}, budget))
+    token = _TOLD.set(DeclaredQuestion({**plain, **_chosen(data)}, budget))
     try:
         yield
     finally:

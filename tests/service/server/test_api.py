@@ -115,8 +115,8 @@ def test_every_refusal_has_its_status(ann: Sender, cat: Sender, there: ServedSit
 
 
 def test_nobody_is_known_without_a_key_and_all_are_refused_alike(there: ServedSite, keys: dict[str, str]) -> None:
-    said = set()
-    for key in ("x", keys["ann"][:-1] + "0", "discreet_00_00", keys["ann"].upper()):
+    said, nearly = set(), keys["ann"][:-1] + ("1" if keys["ann"].endswith("0") else "0")
+    for key in ("x", nearly, "discreet_00_00", keys["ann"].upper()):
         sender = Sender(there, key)
         status, refused = sender("GET", "/api/me")
         assert status == 401

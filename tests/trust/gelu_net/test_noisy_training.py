@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
 
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.core.events import GaussianLoss, Repeated
+from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.crypto.gelu_net.gelu_message import GeluBody
+from discreet.crypto.gelu_net.gelu_net import GeluNet
+from discreet.crypto.gelu_net.layers import DenseLayer
 from discreet.crypto.gelu_net.updates import ClearUpdates, NoisedUpdates
 from discreet.crypto.messages import Signed
 from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.schema.schema import Schema
 from discreet.trust.gelu_net.noisy_training import NoisyTraining, _question
 from discreet.trust.private_data import PrivateData
 from tests.crypto.gelu_net.two_sides import SMALL, Sides, batch, sides
+from tests.deep.trial import Part, TrainingTrial
 
 SCHEMA = Schema.numeric([0.0] * 17, [1.0] * 16 + [3.0], 17)
 
@@ -30,14 +40,61 @@ def private(rows: np.ndarray, budget: Budget | None = None, neighbors: Neighbors
     return PrivateData.of(rows, SCHEMA, budget or Budget(50.0, 1e-6), neighbors=neighbors)
 
 
-def noisy() -> Sides:
-    return sides(SMALL, "plain", NoisedUpdates())
+def noisy(net: GeluNet = SMALL) -> Sides:
+    return sides(net, "plain", NoisedUpdates())
 
 
 def sent(own: Sides) -> list[np.ndarray]:
     """What the server sees of updates."""
     bodies = [one.message.body for one in own.said if one.message.kind == "update"]
     return [np.frombuffer(GeluBody.from_bytes(one, number=int).payload, "<i4") / 2**20 for one in bodies]
+
+
+class HalfTheNoise(NoisyTraining):
+    """Adds the noise that hides one who comes, and not one who takes another's place."""
+
+    @property
+    def mechanism(self) -> Gaussian:
+        return Gaussian(self.multiplier / 2)
+
+
+TINY = GeluNet((DenseLayer(2, 2, "identity"),))
+
+
+def released(kind: type[Any], noise: Gaussian, side: int, bits: Bits) -> Array:
+    """What the server sees of a person of one class, or of the other: gradients of the length of the clip, opposite."""
+    schema, own = Schema.numeric([0.0] * 3, [1.0] * 3, 3), noisy(TINY)
+    rows = np.array([[0.5, 0.25, 0.0], [1.0, 0.75, float(side)]])
+    data = PrivateData.of(rows, schema, Budget(1e9, 0.5), neighbors=Neighbors.REPLACE)
+    kind(1, noise.multiplier, clip=0.25).run(own.client, data)
+    return np.concatenate(sent(own))
+
+
+@dataclass
+class Begun:
+    """A run with what it trains and on what."""
+
+    plan: NoisyTraining
+    sides: Sides
+    data: PrivateData
+
+    @property
+    def model(self) -> Begun:
+        return self
+
+    def parameters(self) -> list[torch.Tensor]:
+        return [torch.from_numpy(one) for one in self.sides.server.weights.copied_values()]
+
+    def run(self) -> None:
+        self.plan.run(self.sides.client, self.data)
+
+
+def begun(kind: type[Any], budget: Budget) -> tuple[Begun, PrivateData]:
+    data = private(table(), budget)
+    return Begun(kind(2, 4.0), noisy(), data), data
+
+
+TRIAL = TrainingTrial({"update": Part(released)}, begun, [("update", HalfTheNoise)])
 
 
 def test_all_steps_are_paid_for_before_the_first() -> None:

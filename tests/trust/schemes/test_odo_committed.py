@@ -10,7 +10,7 @@ import discreet
 from discreet.crypto.errors import Disagreement
 from discreet.query.federation_file import written_federation
 from discreet.service.cli.command import main
-from discreet.trust.checked_transcript import CheckedTranscript
+from discreet.trust.schemes.checked_transcript import CheckedTranscript
 from tests.trust.schemes.test_odo_vector import PRICE, WARDS, of, parties
 
 

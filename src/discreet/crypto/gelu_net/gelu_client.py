@@ -41,7 +41,7 @@ Purpose = Literal["train", "predict"]
 
 
 @dataclass(frozen=True)
-class Passed:
+class ForwardPass:
     """What went through the layers: what each took, what each gave before its activation."""
 
     taken: list[Numbers]
@@ -101,7 +101,7 @@ class GeluClient(Held):
         return self._updates.kind
 
     @exclusive
-    def forward(self, inputs: ArrayLike) -> Passed:
+    def forward(self, inputs: ArrayLike) -> ForwardPass:
         """All that each layer takes and gives, for some records.
 
         Parameters
@@ -116,7 +116,7 @@ class GeluClient(Held):
             given.append(self._product(place, "forward", steps))
             kind = "activations"
             steps = self.net.precision.steps(layer.applied.of(given[-1]), kind)
-        return Passed(taken, given)
+        return ForwardPass(taken, given)
 
     @exclusive
     def outputs(self, inputs: ArrayLike) -> Numbers:
@@ -188,7 +188,7 @@ class GeluClient(Held):
         body = GeluBody({"number": self._number}, self._updates.sent(gradients))
         self._asked(UPDATE, body, UPDATED)
 
-    def _deltas(self, passed: Passed, deltas: Numbers) -> Iterator[Numbers]:
+    def _deltas(self, passed: ForwardPass, deltas: Numbers) -> Iterator[Numbers]:
         """How the loss grows with what each layer gives, from the last to the first."""
         for place in range(len(self.net.layers) - 1, -1, -1):
             yield deltas

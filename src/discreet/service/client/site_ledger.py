@@ -21,7 +21,7 @@ from discreet.ledger.book import result_digest
 from discreet.ledger.book_ledger import fresh_key
 from discreet.query.schema_file import SchemaFile
 from discreet.service.client.site_line import SiteLine
-from discreet.trust.telling import Told, told
+from discreet.trust.telling import DeclaredQuestion, told
 
 LEAST_PAUSE, MOST_PAUSE = 0.1, 5.0  # seconds between two looks at a question that is being worked on
 WAYS = "Ask statistics, learners, SQL or reports; or site.ask(...) in words."
@@ -95,7 +95,7 @@ class SiteLedger:
         found: Committed = done
         return found
 
-    def _answered(self, asked: Told, purpose: str, key: str) -> list[tuple[Committed, Event]]:
+    def _answered(self, asked: DeclaredQuestion, purpose: str, key: str) -> list[tuple[Committed, Event]]:
         """What the site paid for, once it has an answer."""
         price = {"epsilon": asked.budget.epsilon, "delta": asked.budget.delta}
         status, said = self._line.post(
@@ -113,7 +113,9 @@ class SiteLedger:
             status, said = self._line.post("asked", said["id"], "answer", stored=True)
         return self._read(asked, purpose, said, here_first)
 
-    def _read(self, asked: Told, purpose: str, said: Any, here_first: bool) -> list[tuple[Committed, Event]]:
+    def _read(
+        self, asked: DeclaredQuestion, purpose: str, said: Any, here_first: bool
+    ) -> list[tuple[Committed, Event]]:
         """What the site paid for; paid now, where this question has been worked on since it was asked here."""
         try:
             paid = [

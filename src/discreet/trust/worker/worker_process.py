@@ -19,8 +19,8 @@ from discreet.core.errors import DiscreetError, EngineFailure
 from discreet.core.neighbors import Neighbors
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
-from discreet.trust.sources.at_hand import AtHand
 from discreet.trust.sources.file import files_at
+from discreet.trust.sources.rows_in_memory import RowsInMemory
 from discreet.trust.sources.source import Batched, Source
 from discreet.trust.sources.source_of import source_of
 from discreet.trust.stored import Stored
@@ -58,15 +58,15 @@ def opened(place: RecordsPlace) -> Curator:
     """The curator of the records."""
     source = source_of(place.source, place.schema, place.unit)
     source.check_ready()
-    return Curator(at_hand(source, place), place.neighbors)
+    return Curator(in_memory(source, place), place.neighbors)
 
 
-def at_hand(source: Source, place: RecordsPlace) -> Source:
+def in_memory(source: Source, place: RecordsPlace) -> Source:
     """The same records kept in memory, where their files are small: many questions will be asked of them."""
     small = isinstance(place.source, str) and sum(path.stat().st_size for path in files_at(place.source)) <= SMALL
     if not small or place.unit.pooled or not isinstance(source, Batched):
         return source
-    kept = AtHand(source)
+    kept = RowsInMemory(source)
     kept.reopened = source.reopened
     return kept
 

@@ -12,7 +12,7 @@ from discreet.core.receipt import in_words
 from discreet.display.plain import plain
 from discreet.query.federation_file import read_federation
 from discreet.service.cli.saying import say
-from discreet.trust.checked_transcript import CheckedTranscript
+from discreet.trust.schemes.checked_transcript import CheckedTranscript
 
 SHOWN = 20  # numbers of a sum that are printed
 

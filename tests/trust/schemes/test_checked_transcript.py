@@ -17,8 +17,8 @@ from discreet.mechanisms.additive.binomial import Binomial
 from discreet.query.federation_file import written_federation
 from discreet.service.cli.command import main
 from discreet.trust.call import Call
-from discreet.trust.checked_transcript import CheckedTranscript
 from discreet.trust.schemes import odo
+from discreet.trust.schemes.checked_transcript import CheckedTranscript
 from discreet.trust.secure_sum import SecureSum
 from tests.crypto.odo.cheats import NotABit
 from tests.trust.schemes.test_odo import PRICE, SCHEMA, WARDS, of, parties

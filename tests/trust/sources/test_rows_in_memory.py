@@ -11,18 +11,18 @@ from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
 from discreet.questions.columns.moments import moments_of
 from discreet.schema.schema import Category, Number, Schema, Text
-from discreet.trust.sources.at_hand import AtHand
 from discreet.trust.sources.frame import Frame
+from discreet.trust.sources.rows_in_memory import RowsInMemory
 from tests.trust.sources.trial import SourceTrial
 
-TRIAL = SourceTrial(lambda table, schema, folder: AtHand(Frame(dict(table), schema)), mixed=True, in_memory=True)
+TRIAL = SourceTrial(lambda table, schema, folder: RowsInMemory(Frame(dict(table), schema)), mixed=True, in_memory=True)
 SCHEMA = Schema({"age": Number(0, 100), "sex": Category(("f", "m")), "town": Text()})
 RECORDS = {"age": [1.0, 200.0, np.nan, 4.0], "sex": ["f", "x", "m", "f"], "town": ["a", "b", "a", None]}
 
 
 def test_the_source_is_read_once_and_its_sums_are_the_same() -> None:
     frame = Frame(RECORDS, SCHEMA)
-    kept, question = AtHand(frame), moments_of(SCHEMA, "age", 2, False)
+    kept, question = RowsInMemory(frame), moments_of(SCHEMA, "age", 2, False)
     expected = frame.sum(question).tolist()
     frame.batches = Mock(side_effect=AssertionError)  # type: ignore[method-assign]
     assert kept.sum(question).tolist() == kept.sum(question).tolist() == expected
@@ -33,10 +33,10 @@ def test_the_source_is_read_once_and_its_sums_are_the_same() -> None:
 
 def test_rows_beyond_the_limit_of_a_unit_stay_out() -> None:
     unit = Unit("user", "id", 1)
-    kept = AtHand(Frame({"id": ["u", "u", "v"], "age": [1.0, 2.0, 3.0]}, Schema({"age": Number(0, 9)}), unit))
+    kept = RowsInMemory(Frame({"id": ["u", "u", "v"], "age": [1.0, 2.0, 3.0]}, Schema({"age": Number(0, 9)}), unit))
     assert len(kept.everything(["age"])) == kept.units() == 2
 
 
 def test_a_text_is_no_number() -> None:
     with pytest.raises(SchemaError):
-        AtHand(Frame(RECORDS, SCHEMA)).everything(["town"])
+        RowsInMemory(Frame(RECORDS, SCHEMA)).everything(["town"])

@@ -12,7 +12,7 @@ from discreet.schema.schema import Category, Number
 from discreet.trust.sources.source import Batched, batch_rows
 
 
-class AtHand(Batched):
+class RowsInMemory(Batched):
     """The numbers and categories of another source, kept as it hands them over; texts are asked of that one.
 
     Parameters
@@ -24,7 +24,7 @@ class AtHand(Batched):
     --------
     >>> from discreet.schema.schema import Schema
     >>> from discreet.trust.sources.matrix import Matrix
-    >>> kept = AtHand(Matrix(np.array([[30.0], [200.0]]), Schema({"age": Number(0, 120)})))
+    >>> kept = RowsInMemory(Matrix(np.array([[30.0], [200.0]]), Schema({"age": Number(0, 120)})))
     >>> kept.everything(["age"]).tolist()
     [[30.0], [120.0]]
     """
