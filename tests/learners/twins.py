@@ -194,5 +194,7 @@ STANDARD: dict[str, TwinOf] = {
     "OnlineRidge": lambda model: ThroughTheMiddle(model),
     "AdditiveClassifier": lambda _: HistGradientBoostingClassifier(interaction_cst="no_interactions", random_state=0),
     "AdditiveRegressor": lambda _: HistGradientBoostingRegressor(interaction_cst="no_interactions", random_state=0),
+    "AnovaClassifier": lambda _: HistGradientBoostingClassifier(interaction_cst="pairwise", random_state=0),
+    "AnovaRegressor": lambda _: HistGradientBoostingRegressor(interaction_cst="pairwise", random_state=0),
 }
 """Twins of those that have another name in scikit-learn."""

@@ -492,12 +492,15 @@ MUTANTS = [
     *of(
         "mechanisms/learning/perturbation",
         ("return self.penalty * self.radius**2", "return self.penalty * self.radius"),
+        ("np.clip(self.radius / np.fmax(lengths, self.radius), LIGHTEST, 1.0)", "self.radius / lengths"),
         ("if records.rows > self.rows or", "if"),
         tests="mechanisms/learning/test_objective_perturbation.py mechanisms/learning/test_perturbation.py",
     ),
     *of(
         "mechanisms/learning/penalized_loss",
         ("self._errors(points, tilts) <= tolerance", "0 <= tolerance"),
+        ("self.shares * self.loss.pull(points @ self.vectors.T /", "self.loss.pull(points @ self.vectors.T /"),
+        ("slope - (shares * pulls) @ vectors)", "slope - pulls @ vectors)"),
         ("yield point - now / Decimal(self._steepest)", "yield point + now / Decimal(self._steepest)"),
         ("after, now = points - slopes / self._steepest", "after, now = points + slopes / self._steepest"),
     ),

@@ -24,9 +24,9 @@ def few(seed: int, n: int = 20_000) -> tuple[Array, Array, Array]:
     return np.column_stack([numbers / 5, 2 * marks - 1]), (rng.random(n) < chance).astype(int), chance
 
 
-@pytest.mark.parametrize(("kind", "most"), [(LogisticRegression, 0.4), (LinearSVC, 0.4), (ERMClassifier, 0.6)])
+@pytest.mark.parametrize(("kind", "most"), [(LogisticRegression, 0.4), (LinearSVC, 0.4), (ERMClassifier, 0.4)])
 def test_a_rare_mark_that_means_nothing_has_hardly_a_coefficient(kind: Any, most: float) -> None:
-    """They were -1.6 to -3. The exact ones differ from 0 by 0.15; minimisers still shorten what is not the constant."""
+    """They were -1.6 to -3, where records were shortened. The exact ones differ from 0 by 0.15."""
     found = [kind(bounds=(-1, 1), classes=[0, 1], epsilon=10.0).fit(*few(seed)[:2]).coef_[0] for seed in range(3)]
     marks = 2 * np.mean(found, axis=0)[4:]
     assert np.abs(marks).max() < most

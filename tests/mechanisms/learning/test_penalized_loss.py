@@ -23,17 +23,19 @@ def vectors(n: int, d: int) -> Array:
 @both
 def test_the_gradient_is_short_where_it_says_so(loss: LossName) -> None:
     for n, d, penalty in ((0, 1, 1.0), (1, 1, 1e-3), (700, 4, 1e-2), (3000, 2, 50.0)):
-        problem = PenalizedLoss(vectors(n, d), 1.0, LOSSES[loss], penalty)
+        shares = np.random.default_rng(2).uniform(0.1, 1.0, n)
+        problem = PenalizedLoss(vectors(n, d), 1.0, LOSSES[loss], penalty, shares)
         tilts = np.random.default_rng(1).normal(size=(20, d)) * 10.0 ** np.arange(-13, 7)[:, None] / 1e4
         points = GRID.values(problem.minimizers(tilts, 1e-7, GRID))
-        gradients = penalty * points + tilts - LOSSES[loss].pull(points @ problem.vectors.T) @ problem.vectors
+        pulls = shares * LOSSES[loss].pull(points @ problem.vectors.T / shares)
+        gradients = penalty * points + tilts - pulls @ problem.vectors
         rounded = np.sqrt(d) * GRID.step / 2 * (penalty + n)
         assert np.linalg.norm(gradients, axis=1).max() <= 1e-7 + rounded
 
 
 @both
 def test_decimal_numbers_go_on_where_float64_ends(loss: LossName) -> None:
-    problem = PenalizedLoss(vectors(40, 2), 1.0, LOSSES[loss], 2.0)
+    problem = PenalizedLoss(vectors(40, 2), 1.0, LOSSES[loss], 2.0, np.linspace(0.2, 1.0, 40))
     tilt = np.array([[1.0, -2.0]])
     near, exact = (problem.minimizers(tilt, tolerance, GRID) for tolerance in (1e-9, 1e-30))
     assert np.abs(near - exact).max() <= 1e-9 / 2 / GRID.step
@@ -73,13 +75,15 @@ def test_gradient_descent_gets_there_if_newton_s_steps_do_not(loss: LossName, mo
 
 @both
 def test_the_stated_error_is_more_than_the_actual_one(loss: LossName) -> None:
-    problem = PenalizedLoss(vectors(600, 3), 1.0, LOSSES[loss], 0.125)
+    shares = np.linspace(0.01, 1.0, 600)
+    problem = PenalizedLoss(vectors(600, 3), 1.0, LOSSES[loss], 0.125, shares)
     point = np.array([[1e3, -2e3, 1e3]])
     tilt = np.array([[1.0, 2.0, 3.0]])
     found = problem._gradients(point, tilt)[0]
     exact_vectors = penalized_loss._decimals(problem.vectors)
     at = penalized_loss._decimals(point[0])
-    pulls = np.array([LOSSES[loss].exact_pull(margin) for margin in exact_vectors @ at], dtype=object)
+    own = penalized_loss._decimals(shares)
+    pulls = own * np.array([LOSSES[loss].exact_pull(margin) for margin in exact_vectors @ at / own], dtype=object)
     exact = Decimal("0.125") * at + penalized_loss._decimals(tilt[0]) - pulls @ exact_vectors
     off = float(sum((Decimal(a) - b) ** 2 for a, b in zip(found.tolist(), exact, strict=True))) ** 0.5
     assert off <= float(problem._errors(point, tilt)[0]) <= 1e-7

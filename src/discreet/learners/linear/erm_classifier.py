@@ -19,7 +19,7 @@ from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, Ri
 from discreet.mechanisms.learning.penalized_loss import LOSSES, LogisticLoss, LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
-from discreet.questions.gradients.signed_records import Shortened
+from discreet.questions.gradients.signed_records import Combined
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.least_noise import least_noise
 from discreet.releases.whitening import standardising
@@ -29,17 +29,17 @@ from discreet.trust.stored import Artefact
 # From made-up data: `constant`, `share` and `reach` in benchmarks/tuning_linear.py. The first two hardly matter.
 CONSTANT = 0.35  # the coordinate of the intercept, in units of the radius
 SHARE = 0.1  # of the budget, for moments
-REACH = 0.7  # of the typical length of standardised records, to which they are shortened
-STILL, FARTHEST = 0.03, 2.0  # noise on scores below which records reach farther, and how far at most
+REACH = 0.7  # of the typical length of standardised records, beyond which they count less
+STILL, FARTHEST = 0.03, 2.0  # noise on scores below which none is shortened, and they reach farther; how far at most
 
 
 class ERMClassifier(RiskMinimizer, LinearScores):
     """Linear classification by objective or output perturbation.
 
-    Features are scaled from their bounds to [-1, 1], then by noisy moments, and records shortened so that with a
-    constant their length is `radius` at most; one with a missing value counts for nothing, one of a class that is not
-    listed in moments only. Without noisy moments the constant is shortened, too, which biases coefficients of rare
-    marks.
+    Features are scaled from their bounds to [-1, 1], then by noisy moments. A record that is longer than `radius`, with
+    a constant, counts less: its loss is weighted, and not the record shortened, so that coefficients of rare marks are
+    not biased. Where noise is large for so many records and features, it is shortened after all, so that none counts
+    less. One with a missing value counts for nothing, one of a class that is not listed in moments only.
     The minimiser of the sum of losses with a penalty is perturbed: by a random linear function that is added to the
     sum, or by noise on itself. Of more than two classes each has a minimiser, against the others.
 
@@ -54,7 +54,7 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         are `radius` long; the intercept's coefficient is one of them. By default in proportion to the noise, and so
         great that no more than a tenth of epsilon is for the change of densities.
     radius : float, optional
-        Public. The length beyond which records are shortened, from 0 to sqrt(1 + n_features). By default
+        Public. The length beyond which records count less, from 0 to sqrt(1 + n_features). By default
         sqrt(1 + n_features / 3), the length of records that are uniform in their bounds. Of use without `standardize`.
     standardize : bool, optional
         Public. Whether a tenth of the budget is for noisy means and squares of all columns, by which they are centred
@@ -132,19 +132,20 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         if plan.moments is None:
             return own_units(columns, self.minimizers(task, plan, permit))
         released = permit.ask(column_moments_of(task.schema, task.features), plan.moments.noise)
-        reach, radius = self._far(task, plan), self.reach(task) * (1 - 2.0**-20)
-        constant, longest = radius * CONSTANT, radius * math.sqrt(1 - CONSTANT**2)
-        matrix = longest * standardising(ColumnMoments.of(released, plan.moments.stddev), reach)
-        found = self.minimizers(task, plan, permit, Shortened(matrix, constant, longest))
-        scores = min(reach, 1.0) * found[:, 1:] @ matrix  # records are not shortened where scores are computed
+        moved, radius = self._moved(task, plan), self.reach(task) * (1 - 2.0**-20)
+        reach = float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, FARTHEST))
+        constant, rest = radius * CONSTANT, radius * math.sqrt(1 - CONSTANT**2)
+        matrix = rest * standardising(ColumnMoments.of(released, plan.moments.stddev), reach)
+        whole = moved < STILL
+        found = self.minimizers(task, plan, permit, Combined(matrix, constant, math.inf if whole else rest))
+        scores = (1.0 if whole else min(reach, 1.0)) * found[:, 1:] @ matrix  # no record is shortened where these are
         scores[:, 0] += constant * found[:, 0]
         return own_units(columns, scores)
 
-    def _far(self, task: Task, plan: RiskPlan) -> float:
-        """How far records reach before they are shortened: farther where noise moves scores by less than `STILL`."""
+    def _moved(self, task: Task, plan: RiskPlan) -> float:
+        """About by how much noise moves scores."""
         bend = self.known_size(task) * LOSSES[self.loss].bend / self.size(task)
-        moved = plan.mechanism.multiplier * plan.mechanism.units / bend
-        return float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, FARTHEST))
+        return plan.mechanism.multiplier * plan.mechanism.units / bend
 
     @available_if(lambda self: self.loss == "logistic")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

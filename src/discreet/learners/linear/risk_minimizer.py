@@ -20,7 +20,7 @@ from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturb
 from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName
 from discreet.mechanisms.learning.perturbation import OutputPerturbation
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
-from discreet.questions.gradients.signed_records import Shortened, SignedRecords, Waves
+from discreet.questions.gradients.signed_records import Combined, SignedRecords, Waves
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 
@@ -80,7 +80,7 @@ class RiskMinimizer(ScoredClassifier):
         mechanism = self._mechanism(task, times)
         return RiskPlan(mechanism, Repeated(mechanism.event, times) if times > 1 else mechanism.event)
 
-    def minimizers(self, task: Task, plan: RiskPlan, permit: Permit, mapping: Waves | Shortened | None = None) -> Array:
+    def minimizers(self, task: Task, plan: RiskPlan, permit: Permit, mapping: Waves | Combined | None = None) -> Array:
         """One row of coefficients for each score."""
         target = str(task.target)
         questions = [SignedRecords(task.schema, task.features, target, place, mapping) for place in self._places(task)]

@@ -73,7 +73,8 @@ class ObjectivePerturbation(Perturbation):
 
     The margin of a vector v at coefficients w is w'v: a record x of class y, which is 1 or -1, has v = y x. The penalty
     L |w|^2 / 2, with L = `penalty` times the squared radius, is on every coordinate, the intercept's included:
-    without it there is no bound. Vectors are shortened to the radius; one with a missing value counts for nothing.
+    without it there is no bound. Longer vectors than the radius count less; one with a missing value counts for
+    nothing.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ LOSSES: dict[LossName, MarginLoss] = {"logistic": LogisticLoss(), "huber_hinge":
 
 @dataclass(frozen=True)
 class PenalizedLoss(Secret):
-    """J(w) = sum of l(w'v) over all vectors v + penalty |w|^2 / 2 + t'w, where t is the tilt.
+    """J(w) = sum of s^2 l(w'v / s) over all vectors v + penalty |w|^2 / 2 + t'w, where t is the tilt.
 
     J bends by the penalty at least. So a point where its gradient is no longer than g is at most g / penalty away from
     the minimiser, and the gradient is what is certified: computed in float64 with a bound on its error, or in decimal
@@ -126,12 +126,15 @@ class PenalizedLoss(Secret):
         Public.
     penalty : float, or array of shape (d,)
         Public. Positive.
+    shares : array of shape (n,) or float
+        s, above 0 and at most 1: so slopes and second derivatives by w'v are no more than those of l.
     """
 
     vectors: Array = field(repr=False)
     radius: float
     loss: MarginLoss
     penalty: float | Array
+    shares: Array | float = field(default=1.0, repr=False)
 
     def minimizers(self, tilts: Array, tolerance: float, grid: Grid) -> Steps:
         """For each tilt a point on the grid, next to one where the gradient is no longer than the tolerance.
@@ -178,7 +181,7 @@ class PenalizedLoss(Secret):
     def _gradients(self, points: Array, tilts: Array) -> Array:
         """At each point, with its own tilt."""
         pulls = np.zeros((len(points), len(self._blocks) * self._blocks.shape[1]))
-        pulls[:, : len(self.vectors)] = self.loss.pull(points @ self.vectors.T)
+        pulls[:, : len(self.vectors)] = self.shares * self.loss.pull(points @ self.vectors.T / self.shares)
         parts = np.matmul(pulls.reshape(len(points), *self._blocks.shape[:2], 1).swapaxes(2, 3), self._blocks)[:, :, 0]
         pulled = parts[:, 0] if parts.shape[1] == 1 else _exactly_added(parts)
         return np.asarray(self.penalty * points + tilts - pulled)
@@ -186,17 +189,18 @@ class PenalizedLoss(Secret):
     def _errors(self, points: Array, tilts: Array) -> Array:
         """How much longer the gradients may be than they were found to be (Higham 2002, section 3.1, for products).
 
-        A margin is off by (d + 2) roundings of |w| |v| and moves its pull by `bend` times that; a pull is off by 16
-        more, and a block of them adds one for each vector. The last term is for the penalty, the tilt and the length.
+        A margin is off by (d + 3) roundings of |w| |v| / s and moves its pull by `bend` times that; a pull is off by 16
+        more, is multiplied by s, and a block of them adds one for each vector. The last term is for the penalty, the
+        tilt and the length.
         """
         n, d = self.vectors.shape
         lengths = _lengths(points)
-        pulls = self.loss.bend * (d + 2) * self.radius * lengths + 20 + min(n, BLOCK)
+        pulls = self.loss.bend * (d + 3) * self.radius * lengths + 20 + min(n, BLOCK)
         rest = np.max(self.penalty) * lengths + _lengths(tilts) + n * self.radius
         return np.asarray(2 * UNIT * (n * self.radius * pulls + (8 + d) * rest))
 
     def _hessians(self, points: Array) -> Array:
-        weights = self.loss.curvature(points @ self.vectors.T)
+        weights = self.loss.curvature(points @ self.vectors.T / self.shares)
         bends = np.matmul(self.vectors.T * weights[:, None, :], self.vectors)
         return np.asarray(bends + self.penalty * np.eye(self.vectors.shape[1]))
 
@@ -218,10 +222,11 @@ class PenalizedLoss(Secret):
         """One minimiser in decimal numbers, from where floating point left off."""
         with localcontext(Context(prec=DIGITS)):
             vectors, penalty, slope = _decimals(self.vectors), _decimals(self.penalty), _decimals(tilt)
+            shares = _decimals(np.broadcast_to(self.shares, len(vectors)))
 
             def gradient(point: Decimals) -> Decimals:
-                pulls = np.array([self.loss.exact_pull(margin) for margin in vectors @ point], dtype=object)
-                return np.asarray(penalty * point + slope - pulls @ vectors)
+                pulls = np.array([self.loss.exact_pull(margin) for margin in vectors @ point / shares], dtype=object)
+                return np.asarray(penalty * point + slope - (shares * pulls) @ vectors)
 
             def tries(point: Decimals, now: Decimals) -> Iterator[Decimals]:
                 newton = np.linalg.solve(self._hessians(point.astype(float)[None])[0], now.astype(float))

@@ -23,6 +23,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName, MarginLoss, PenalizedLoss
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 
+LIGHTEST = 2.0**-40  # share of a length
 FINENESS = 2.0**-18  # of the length of a gradient, up to which minimisers are found
 ROUNDING = 1 + 2.0**-30  # of the length of a vector, and of what is computed from it
 SPHERICAL = SphericalLaplace()
@@ -32,8 +33,10 @@ SPHERICAL = SphericalLaplace()
 class Perturbation(CheckedParameters, ABC):
     """A minimiser of the sum of a loss over vectors, with a penalty on every coordinate.
 
-    Vectors are shortened to the radius; one with a missing value counts as zero, and so for nothing. What a solver
-    returns is `off` away from the exact minimiser at most, on a grid.
+    A vector that is longer than the radius, of which the share s of its length would be left, counts less: its loss is
+    weighted by s^2, and so pulls no harder and bends no more than that of a vector of this length would, while the
+    margin is its own. One with a missing value counts for nothing. What a solver returns is `off` away from the exact
+    minimiser at most, on a grid.
     """
 
     multiplier: float = 1.0
@@ -76,7 +79,10 @@ class Perturbation(CheckedParameters, ABC):
         """What is minimised."""
         self._check(records)
         vectors = Bound("l2", self.radius).clip(records.values)
-        return PenalizedLoss(vectors, self.radius * ROUNDING, self._loss, self.whole_penalty)
+        with np.errstate(over="ignore"):
+            lengths = np.linalg.norm(records.values, axis=1)
+        shares = np.clip(self.radius / np.fmax(lengths, self.radius), LIGHTEST, 1.0)
+        return PenalizedLoss(vectors, self.radius * ROUNDING, self._loss, self.whole_penalty, shares)
 
     def grid(self, size: int) -> Grid:
         """Of the coordinates of minimisers: rounding to it moves them less than the solver may."""
@@ -120,8 +126,8 @@ class OutputPerturbation(Perturbation):
 
     The margin of a vector v at coefficients w is w'v: a record x of class y, which is 1 or -1, has v = y x. The penalty
     L |w|^2 / 2, with L = `penalty` times the squared radius, is on every coordinate. To add or remove a vector
-    moves the minimiser by at most radius / L. Vectors are shortened to the radius; one with a missing value counts for
-    nothing.
+    moves the minimiser by at most radius / L. Vectors beyond the radius count less, and one with a missing value
+    for nothing.
 
     Parameters
     ----------

@@ -46,10 +46,10 @@ class Waves:
 
 
 @dataclass(frozen=True)
-class Shortened:
-    """A constant, and linear combinations M (1, x) of the features, shortened to a length: the constant is not.
+class Combined:
+    """A constant, and linear combinations M (1, x) of the features, which may be shortened to a length.
 
-    Where it is shortened, too, a record with a rare mark seems to be on no side, and the mark's coefficient is biased.
+    The constant is not: with a shorter one, a record with a rare mark would seem to be on no side.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class Shortened:
     constant : float
         Public. The first coordinate.
     longest : float
-        Public. The length that the others are shortened to.
+        Public. The length that the others are shortened to; inf for none.
 
     Examples
     --------
-    >>> Shortened(np.array([[-0.5, 2.0]]), 0.5, 1.0).of(np.array([[0.25], [1.0]]))
+    >>> Combined(np.array([[-0.5, 2.0]]), 0.5, 1.0).of(np.array([[0.25], [1.0]]))
     array([[0.5, 0. ],
            [0.5, 1. ]])
     """
@@ -74,7 +74,7 @@ class Shortened:
     def of(self, x: Array) -> Array:
         z = self.matrix[:, 0] + x @ self.matrix[:, 1:].T
         lengths = np.sqrt(np.square(z).sum(axis=1, keepdims=True))
-        return np.column_stack([np.full(len(z), self.constant), z * (self.longest / np.maximum(lengths, self.longest))])
+        return np.column_stack([np.full(len(z), self.constant), z / np.maximum(lengths / self.longest, 1.0)])
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class SignedRecords:
         Public. The column of classes.
     place : int
         Public. Of the class in the schema's list.
-    mapping : Waves or Shortened, optional
+    mapping : Waves or Combined, optional
         Public. What makes f(x).
     """
 
@@ -102,7 +102,7 @@ class SignedRecords:
     features: tuple[str, ...]
     target: str
     place: int
-    mapping: Waves | Shortened | None = None
+    mapping: Waves | Combined | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
