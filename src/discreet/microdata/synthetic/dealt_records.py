@@ -35,7 +35,7 @@ def dealt_out(table: Array, groups: Steps, generator: np.random.Generator, codes
     """
     shares = np.cumsum(table + LEAST * table.sum() / table.size + 1e-300, axis=1)
     shares /= shares[:, -1:]
-    mixed = generator.permutation(len(groups))
+    mixed = np.argsort(generator.integers(0, 2**DIGIT, len(groups), dtype=np.uint16), kind="stable")
     mixed = mixed[ascending_order((groups if codes is None else codes)[mixed])]
     own = groups[mixed]
     sizes = np.bincount(own, minlength=len(table))
