@@ -7,7 +7,8 @@ made is kept in `build/bench/peers`, under a digest of all that it was given, an
     python -m benchmarks.release_synthetic
 
 makes the next table of a peer that is not there yet, and says what is left; its exit code is 1 where nothing is. So
-peers may be run piece by piece, before the figures are taken (`python -m benchmarks.release synthetic`).
+peers may be run piece by piece, before the figures are taken (`python -m benchmarks.release synthetic`). With MAKE=0
+figures are taken of what peers made so far, and rows say of how many seeds.
 
 Columns are cut into 16 public cells of equal width for everybody here, since peers know no others; the rows about cells
 of numbers take the values themselves. Networks are made up anew, from seeds that no setting was chosen on.
@@ -53,6 +54,7 @@ BINS, DELTA = 16, 1e-9
 SEEDS = range(int(os.environ.get("SEEDS", "5")))
 EPSILONS = (0.1, 1.0, 10.0)
 PATIENCE = 900  # seconds that a peer is given
+MAKES = os.environ.get("MAKE", "1") != "0"
 KEPT = Path("build/bench/peers")
 
 
@@ -164,9 +166,9 @@ class Peer:
         Raises
         ------
         FileNotFoundError
-            It is not installed, failed, or took too long.
+            It is not installed, failed, took too long, or is not to be made now.
         """
-        made = np.load(self.make(rows, sizes, epsilon, seed))
+        made = np.load((self.make if MAKES else self.kept)(rows, sizes, epsilon, seed))
         return made["rows"].astype(np.int64), float(made["spent"])
 
 
@@ -209,47 +211,65 @@ def next_piece() -> int:
     return 0
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What tables of some method are like: their mean distances, and the median time."""
+
+    distances: list[float]
+    seconds: float
+    seeds: int
+
+
 def beside(
     title: str, rows: Array, sizes: list[int], epsilon: float, run: Callable[[int], tuple[Array, float]]
-) -> tuple[list[float], float] | Row:
-    """The mean distances over all seeds, and the median time; or what is missing."""
-    try:
-        found = [run(seed) for seed in SEEDS]
-    except FileNotFoundError:
+) -> Measured | Row:
+    """Of all seeds, or of those that a peer made so far where it makes no more; or what is missing."""
+    found = []
+    for seed in SEEDS:
+        try:
+            found.append(run(seed))
+        except FileNotFoundError:
+            if MAKES:
+                break
+    if not found or (MAKES and len(found) < len(SEEDS)):
         return missing(f"{title}, epsilon {epsilon:g}")
     far = np.mean([distances(rows, made, sizes) for made, _ in found], axis=0)
-    return far.tolist(), float(np.median([spent for _, spent in found]))
+    return Measured(far.tolist(), float(np.median([spent for _, spent in found])), len(found))
 
 
 def compared(name: str, rows: Array, sizes: list[int], epsilon: float) -> list[Row]:
     """The tree, and at epsilon 1 the adaptive method, beside peers."""
     about = f"{name}, epsilon {epsilon:g}"
 
-    def own(method: str) -> tuple[list[float], float]:
+    def own(method: str) -> Measured:
         def run(seed: int) -> tuple[Array, float]:
             table, spent = ours(rows, sizes, epsilon, seed, method=method)
             return cells_of(table, sizes), spent
 
         found = beside(method, rows, sizes, epsilon, run)
-        assert isinstance(found, tuple)
+        assert isinstance(found, Measured)
         return found
 
     ours(rows, sizes, epsilon, 0)  # to be warm
-    tree, seconds = own("tree")
-    found = [printed(f"{about}: tree, {width}-way distance", far) for width, far in zip("23", tree, strict=True)]
+    tree = own("tree")
+    found = [
+        printed(f"{about}: tree, {width}-way distance", far) for width, far in zip("23", tree.distances, strict=True)
+    ]
     mst = beside(f"{name}: mbi's MST", rows, sizes, epsilon, lambda seed: MST(rows, sizes, epsilon, seed))
     if isinstance(mst, Row):
         return [*found, mst]
-    for width, far, theirs in zip("23", tree, mst[0], strict=True):
-        found.append(at_most(f"{about}: tree over MST ({theirs:.4f}), {width}-way distance", far / theirs, 1.05))
-    found.append(at_least(f"{about}: MST's processor time ({mst[1]:.0f} s) over the tree's", mst[1] / seconds, 300))
+    of = "" if mst.seeds == len(SEEDS) else f" of {mst.seeds} seeds"
+    for width, far, theirs in zip("23", tree.distances, mst.distances, strict=True):
+        found.append(at_most(f"{about}: tree over MST{of} ({theirs:.4f}), {width}-way distance", far / theirs, 1.05))
+    words = f"{about}: MST's processor time{of} ({mst.seconds:.0f} s) over the tree's"
+    found.append(at_least(words, mst.seconds / tree.seconds, 300))
     if epsilon != 1:
         return found
-    adaptive, spent = own("adaptive")
-    for width, far, theirs in zip("23", adaptive, mst[0], strict=True):
-        goal = at_most(f"{about}: adaptive over MST, {width}-way distance", far / theirs, 0.75)
+    adaptive = own("adaptive")
+    for width, far, theirs in zip("23", adaptive.distances, mst.distances, strict=True):
+        goal = at_most(f"{about}: adaptive over MST{of}, {width}-way distance", far / theirs, 0.75)
         found.append(goal if name == "Adult" else printed(goal.claim, goal.measured))
-    found.append(at_most(f"{about}: adaptive, seconds of processor time", spent, 15))
+    found.append(at_most(f"{about}: adaptive, seconds of processor time", adaptive.seconds, 15))
     smart = beside(
         f"{name}: smartnoise's MST",
         rows,
@@ -259,7 +279,7 @@ def compared(name: str, rows: Array, sizes: list[int], epsilon: float) -> list[R
     )
     if isinstance(smart, Row):
         return [*found, smart]
-    for width, far, theirs in zip("23", tree, smart[0], strict=True):
+    for width, far, theirs in zip("23", tree.distances, smart.distances, strict=True):
         words = f"{about}: tree over smartnoise's MST ({theirs:.4f}), {width}-way distance"
         found.append(at_most(words, far / theirs, 0.3))
     return found
@@ -276,7 +296,7 @@ def aim() -> list[Row]:
     words = "six columns, epsilon 1: adaptive over AIM"
     return [
         at_most(f"{words} ({other:.4f}), {width}-way distance", own / other, 1.1)
-        for width, own, other in zip("23", mine, theirs[0], strict=True)
+        for width, own, other in zip("23", mine, theirs.distances, strict=True)
     ]
 
 

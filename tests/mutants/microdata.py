@@ -46,10 +46,11 @@ MUTANTS = [
     *of(
         "microdata/synthetic/nearest_tables",
         ("1 / (others * self._variance(edge))", "1 / self._variance(edge)"),
-        ("(table.shape[1 - axis] * self._variance(edge))", "self._variance(edge)"),
+        ("1 / (self.others * np.repeat(variances, 2))", "1 / np.repeat(variances, 2)"),
+        ("means[::2] = 0.0", "means[::2] = 1.0"),
         ("self.others.get(edge, self.two) ** 2", "self.two**2"),
-        ("_not_negative(own + off)", "_not_negative(own)"),
-        ("off + own - aim", "off"),
+        ("np.maximum(agreed + slack, 0.0)", "np.maximum(agreed, 0.0)"),
+        ("slack + agreed - aims", "slack"),
     ),
     *of(
         "microdata/synthetic/dealt_records",

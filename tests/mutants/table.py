@@ -937,7 +937,8 @@ MUTANTS = [
     *of(
         "questions/tables/domain",
         ("there = values[~np.isnan(values)]", "there = values"),
-        ("places += values >= ends[places + 1]", "pass"),
+        ("above.view(np.int8) - below.view(np.int8)", "-below.view(np.int8)"),
+        ("above.view(np.int8) - below.view(np.int8)", "above.view(np.int8)"),
         ("if len(ends) != 2 or not all(map(is_number, ends)):", "if False:"),
         ("if unknown := [value for value in values if value not in labels]:", "if unknown := []:"),
     ),

@@ -139,6 +139,6 @@ def _shortest(array: Any) -> Any:
         for kind in (np.float16, np.float32):
             with np.errstate(over="ignore", under="ignore"):
                 short = array.astype(kind)
-            if short.astype(np.float64).tobytes() == array.tobytes():
+            if np.array_equal(short.astype(np.float64).view(np.int64), array.view(np.int64)):
                 return short
     return array

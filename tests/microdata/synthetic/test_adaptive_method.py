@@ -10,7 +10,7 @@ import pytest
 from discreet.accounting.accountant import delta as delta_of
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.neighbors import Neighbors
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.microdata.synthetic.adaptive_method import AdaptiveMethod
 from discreet.microdata.synthetic.junction_model import JunctionModel, NoisyCounts
 from discreet.microdata.synthetic.synthesis import TableLayout
@@ -56,6 +56,18 @@ def test_the_price_is_the_one_that_was_asked_for() -> None:
         receipt = made(delta=delta).receipt
         assert receipt.epsilon == pytest.approx(1.0, rel=1e-3)
         assert delta_of(receipt.event, 1.0) <= delta + 1e-12
+
+
+def test_people_with_several_rows_pay_for_all_of_them_in_noise() -> None:
+    """Three times the noise on every count; choices are by distances that three rows can move."""
+    rows = {**PARITY, "who": [str(place // 3) for place in range(8000)]}
+    data = PrivateData.of(rows, SCHEMA, Budget(1.0, 1e-6), unit=Unit("user", "who", 3), bits=DeterministicBits(1))
+    users, records = synthesize(data, method="adaptive", epsilon=1.0, delta=1e-6), made()
+    assert isinstance(users.model, JunctionModel)
+    assert isinstance(records.model, JunctionModel)
+    for own, other in zip(users.model.noisy[:5], records.model.noisy[:5], strict=True):  # columns, and the first choice
+        assert own.stddev == pytest.approx(3 * other.stddev, rel=1e-6)
+    assert users.receipt.unit.rows == 3
 
 
 def test_what_was_counted_is_said_with_its_noise_alone() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.microdata import SyntheticTable, synthesize
-from discreet.microdata.synthetic.number_cells import LEAVES
+from discreet.microdata.synthetic.number_cells import LEAVES, NumberCells
 from discreet.schema.schema import Number
 
 
@@ -34,3 +34,13 @@ def test_no_digit_is_shown_that_tells_no_leaf_from_another() -> None:
     assert 30 / LEAVES >= 1e-3
     assert np.mean(np.round(found, 3) == found) > 0.99
     assert len(np.unique(found)) > 500
+
+
+def test_where_each_value_has_a_cell_that_value_is_drawn() -> None:
+    for number in (Number(-2, 13, step=1), Number(0, 0.7, step=0.1), Number(0, 1, step=1)):
+        cells = NumberCells.few(number, 16)
+        assert cells is not None
+        drawn = cells.drawn(np.arange(len(cells.edges) - 1), np.random.default_rng(1))
+        steps = (drawn - number.lower) / (number.step or 1.0)
+        np.testing.assert_allclose(steps, np.arange(len(drawn)), atol=1e-9)
+        assert drawn.max() <= number.upper

@@ -10,9 +10,9 @@ import numpy as np
 from discreet.core.grid import Array, Steps
 
 LEAST = 1e-9  # of a share, so that no conditional share is undefined
-GOLDEN = (math.sqrt(5) - 1) / 2  # whose multiples, up to whole numbers, lie as evenly as those of any number
+GOLDEN = round((math.sqrt(5) - 1) / 2 * 2**32)  # whose multiples, up to 2**32, lie as evenly as those of any number
 MOST_ALIKE = 2**32  # codes of columns that records are compared by: many more than there are records
-DIGIT = 2**16  # whole numbers below it are sorted in linear time
+DIGIT = 16  # bits of whole numbers that are sorted in linear time
 
 
 def dealt_out(table: Array, groups: Steps, generator: np.random.Generator, codes: Steps | None = None) -> Steps:
@@ -35,19 +35,17 @@ def dealt_out(table: Array, groups: Steps, generator: np.random.Generator, codes
     """
     shares = np.cumsum(table + LEAST * table.sum() / table.size + 1e-300, axis=1)
     shares /= shares[:, -1:]
-    mixed = generator.permutation(len(groups))
+    mixed = np.argsort(generator.integers(0, 2**DIGIT, len(groups), dtype=np.uint16), kind="stable")
     mixed = mixed[ascending_order((groups if codes is None else codes)[mixed])]
     own = groups[mixed]
     sizes = np.bincount(own, minlength=len(table))
     within = np.arange(len(groups)) - (np.cumsum(sizes) - sizes)[own]
-    even = np.mod(within * GOLDEN + generator.random(len(table))[own], 1.0) * DIGIT
-    ranks = np.empty_like(within)
-    ranks[ascending_order(own * DIGIT + even.astype(np.int64))] = within
-    marks = np.minimum((ranks + generator.random(len(table))[own]) / sizes[own], 1 - 1e-12)
-    ends = (shares + np.arange(len(table))[:, None]).ravel()
-    cells = np.searchsorted(ends, own + marks, "right") - own * table.shape[1]
+    even = (within * GOLDEN + generator.integers(0, 2**32, len(table))[own] & 2**32 - 1) >> 32 - DIGIT
+    ends = np.ceil(shares * sizes[:, None] - generator.random((len(table), 1))).astype(np.int64)
+    ends = np.hstack([np.zeros((len(table), 1), np.int64), np.clip(ends[:, :-1], 0, sizes[:, None]), sizes[:, None]])
+    cells = np.broadcast_to(np.arange(table.shape[1]), table.shape)
     found = np.empty(len(groups), np.int64)
-    found[mixed] = np.clip(cells, 0, table.shape[1] - 1)
+    found[mixed[ascending_order((own << DIGIT) + even)]] = np.repeat(cells.ravel(), np.diff(ends).ravel())
     return found
 
 
@@ -61,9 +59,9 @@ def ascending_order(codes: Steps) -> Steps:
     """
     order, most = np.arange(len(codes)), int(codes.max(initial=0))
     while most:
-        digits = (codes % DIGIT).astype(np.uint16)[order]
+        digits = codes.astype(np.uint16)[order]  # the lowest bits
         order = order[np.argsort(digits, kind="stable")]
-        codes, most = codes // DIGIT, most // DIGIT
+        codes, most = codes >> DIGIT, most >> DIGIT
     return order
 
 

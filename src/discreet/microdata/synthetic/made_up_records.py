@@ -36,13 +36,17 @@ class MadeUpRecords:
     def drawn(self, rows: int | None, generator: np.random.Generator) -> Array:
         """So many records, by default as many as the model says, in a random order; fewer, where hardly any fits."""
         wanted = round(self.model.total) if rows is None else rows
-        found = np.empty((0, len(self.model.codes.columns)))
-        for _ in range(ROUNDS if self.constraints else 1):
-            more = self._values(self.model.counted_out(wanted, generator), generator)
-            found = np.concatenate([found, more[self._fulfilled(more)]])[:wanted]
+        found = self._fulfilling(wanted, generator)
+        for _ in range(ROUNDS - 1 if self.constraints else 0):
             if len(found) == wanted:
                 break
+            found = np.concatenate([found, self._fulfilling(wanted, generator)])[:wanted]
         return found[generator.permutation(len(found))]
+
+    def _fulfilling(self, rows: int, generator: np.random.Generator) -> Array:
+        """Of so many made up records, those that fulfil the constraints."""
+        found = self._values(self.model.counted_out(rows, generator), generator)
+        return found[self._fulfilled(found)] if self.constraints else found
 
     def _fulfilled(self, records: Array) -> Mask:
         columns = dict(zip(self.model.codes.columns, records.T, strict=True))

@@ -4,15 +4,83 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 
 Edge = tuple[int, int]
 STEPS = 12  # of the method of multipliers: more of them moved no distance on made-up networks
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Which counts add up to which: tables one after another, so that a few operations on long arrays move them all.
+
+    A margin is the sums of a pair for the cells of one of its columns; each pair has two, the first column's first.
+
+    Parameters
+    ----------
+    cells : array of shape (2, cells of all pairs)
+        For each count of a pair, the sum that it is part of in either margin.
+    owners : array
+        For each sum, the cell of a column that it counts; columns lie one after another too.
+    columns : array
+        For each cell of a column, the column.
+    starts : array
+        Where each margin starts.
+    lengths, others : array
+        How many sums each margin has, and of how many counts each sum is.
+    """
+
+    cells: Steps
+    owners: Steps
+    columns: Steps
+    starts: Steps
+    lengths: Steps
+    others: Steps
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], edges: tuple[Edge, ...]) -> Margins:
+        """Of columns with so many cells, and pairs of them."""
+        lengths = np.array([sizes[column] for edge in edges for column in edge], dtype=np.int64)
+        others = np.array([sizes[column] for edge in edges for column in reversed(edge)], dtype=np.int64)
+        starts, firsts = np.cumsum(lengths) - lengths, np.cumsum(sizes) - sizes
+        cells, owners = [np.empty((2, 0), np.int64)], [np.empty(0, np.int64)]
+        for place, (a, b) in enumerate(edges):
+            one, two = np.indices((sizes[a], sizes[b])).reshape(2, -1)
+            cells.append(np.stack([one + starts[2 * place], two + starts[2 * place + 1]]))
+            owners += [firsts[a] + np.arange(sizes[a]), firsts[b] + np.arange(sizes[b])]
+        columns = np.repeat(np.arange(len(sizes)), sizes)
+        return cls(np.hstack(cells), np.concatenate(owners), columns, starts, lengths, others)
+
+    def sums(self, pairs: Array) -> Array:
+        """Of all margins."""
+        one, two = (np.bincount(own, pairs, len(self.owners)) for own in self.cells)
+        return np.asarray(one + two)
+
+    def agreeing(self, ones: Array, pairs: Array, total: float, one: float, variances: Array) -> tuple[Array, Array]:
+        """The nearest counts whose sums agree; see `TreeTables.agreeing`."""
+        found, sizes = self.sums(pairs), np.bincount(self.columns)
+        known = np.repeat(1 / (self.others * np.repeat(variances, 2)), self.lengths)
+        weights = one**-2 + np.bincount(self.owners, known, len(ones))
+        ones = (ones * one**-2 + np.bincount(self.owners, known * found, len(ones))) / weights
+        ones += ((total - np.bincount(self.columns, ones)) / sizes)[self.columns]
+        missing = ones[self.owners] - found
+        if len(pairs):
+            means = np.add.reduceat(missing, self.starts) / self.lengths
+            means[::2] = 0.0  # what the whole table lacks is added with its first margin
+            missing -= np.repeat(means, self.lengths)
+        missing /= np.repeat(self.others, self.lengths)
+        return ones, pairs + missing[self.cells[0]] + missing[self.cells[1]]
+
+
+@lru_cache(maxsize=64)
+def _margins(sizes: tuple[int, ...], edges: tuple[Edge, ...]) -> Margins:
+    return Margins.of(sizes, edges)
 
 
 @dataclass(frozen=True)
@@ -49,6 +117,10 @@ class TreeTables:
     def _variance(self, edge: Edge) -> float:
         return self.others.get(edge, self.two) ** 2
 
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(map(len, self.ones))
+
     def agreeing(self, total: float) -> TreeTables:
         """The nearest tables whose sums agree, and are `total`: counts may be negative, and are right on average.
 
@@ -56,15 +128,7 @@ class TreeTables:
         variance. Then each table is moved, evenly along the other column, so that its sums are these. That is the
         least-squares estimate, since the means, columns and interactions of pairs are orthogonal to one another.
         """
-        squares = np.square(self.deviations)
-        ones = [square / self.one**2 * _centred(own) for square, own in zip(squares, self.ones, strict=True)]
-        for edge, table in self.pairs.items():
-            for axis, column in enumerate(edge):
-                share = squares[column] / (table.shape[1 - axis] * self._variance(edge))
-                ones[column] = ones[column] + share * _centred(np.add.reduce(table, axis=1 - axis))
-        margins = tuple(own + total / len(own) for own in ones)
-        pairs = {(a, b): moved(table, margins[a], margins[b]) for (a, b), table in self.pairs.items()}
-        return dataclasses.replace(self, ones=margins, pairs=pairs)
+        return self._split(self._agreeing(self._counts, total))
 
     def nearest(self, total: float) -> TreeTables:
         """The nearest tables whose sums agree, but for what rounding leaves, and that have no negative count.
@@ -72,37 +136,29 @@ class TreeTables:
         By the alternating direction method of multipliers (Boyd et al. 2011, section 3): tables that agree and tables
         without negative counts are drawn to one another, each by its closed formula, with the weights of the noise.
         """
-        aims = self._each(_not_negative)
-        slack = self._each(np.zeros_like)
+        own = self._counts
+        aims, slack = np.maximum(own, 0.0), np.zeros_like(own)
         for _ in range(STEPS):
-            agreed = self._each(lambda own, aim, off: (own + aim - off) / 2, aims, slack).agreeing(total)
-            aims = agreed._each(lambda own, off: _not_negative(own + off), slack)
-            slack = slack._each(lambda off, own, aim: off + own - aim, agreed, aims)
-        return aims
+            agreed = self._agreeing((own + aims - slack) / 2, total)
+            aims = np.maximum(agreed + slack, 0.0)
+            slack = slack + agreed - aims
+        return self._split(aims)
 
-    def _each(self, function: Callable[..., Array], *others: TreeTables) -> TreeTables:
-        """What a function makes of each table, and of the same one of others."""
-        ones = tuple(function(*same) for same in zip(self.ones, *(other.ones for other in others), strict=True))
-        pairs = {edge: function(own, *(other.pairs[edge] for other in others)) for edge, own in self.pairs.items()}
+    @property
+    def _counts(self) -> Array:
+        """All counts, one table after another."""
+        return np.concatenate([own.ravel() for own in (*self.ones, *self.pairs.values())])
+
+    def _agreeing(self, counts: Array, total: float) -> Array:
+        margins = _margins(self._sizes, tuple(self.pairs))
+        ones, pairs = np.split(counts, [len(margins.columns)])
+        variances = np.array(list(map(self._variance, self.pairs)))
+        return np.concatenate(margins.agreeing(ones, pairs, total, self.one, variances))
+
+    def _split(self, counts: Array) -> TreeTables:
+        """These counts as tables."""
+        shapes = [*((size,) for size in self._sizes), *(own.shape for own in self.pairs.values())]
+        parts = np.split(counts, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+        tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        ones, pairs = tuple(tables[: len(self.ones)]), dict(zip(self.pairs, tables[len(self.ones) :], strict=True))
         return dataclasses.replace(self, ones=ones, pairs=pairs)
-
-
-def moved(table: Array, first: Array, second: Array) -> Array:
-    """The nearest table with these sums; both have the same total.
-
-    Examples
-    --------
-    >>> moved(np.array([[5.0, 1.0], [2.0, 4.0]]), np.array([8.0, 6.0]), np.array([7.0, 7.0]))
-    array([[5.5, 2.5],
-           [1.5, 4.5]])
-    """
-    table = table + ((first - np.add.reduce(table, axis=1)) / table.shape[1])[:, None]
-    return np.asarray(table + ((second - np.add.reduce(table, axis=0)) / table.shape[0])[None, :])
-
-
-def _not_negative(counts: Array) -> Array:
-    return np.maximum(counts, 0.0)
-
-
-def _centred(counts: Array) -> Array:
-    return np.asarray(counts - np.add.reduce(counts) / len(counts))

@@ -128,6 +128,8 @@ class NumberCells:
 
         A cell of one leaf is that of a frequent value, which is most likely the roundest number in it.
         """
+        if self.number.step is not None and self._apart:
+            return np.minimum(self.number.lower + self.number.step * cells, self.number.upper)
         ends = np.concatenate([[0.0], np.cumsum(self.weights)])
         low, high = ends[self.starts[cells]], ends[self.starts[cells + 1]]
         marks = low + generator.random(len(cells)) * (high - low)
@@ -140,6 +142,12 @@ class NumberCells:
             alone = self.starts[cells + 1] - self.starts[cells] == 1
             values = np.where(alone, self._roundest[leaf], self._rounded(values, left, right))
         return np.clip(values, self.number.lower, self.number.upper)
+
+    @property
+    def _apart(self) -> bool:
+        """Whether each value of a number with a step has a cell of its own."""
+        assert self.number.step is not None
+        return len(self.starts) - 2 == round((self.number.upper - self.number.lower) / self.number.step)
 
     @cached_property
     def _roundest(self) -> Array:

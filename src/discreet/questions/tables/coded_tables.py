@@ -74,7 +74,7 @@ class TableCodes:
         """The cell of each value, of records with all columns; a place that a category has not is a missing value."""
         found = np.empty(records.shape, dtype=np.intp, order="F")
         for place, (edges, size) in enumerate(zip(self._edges, self.sizes, strict=True)):
-            values = records[:, place]
+            values = records[:, place].copy()  # one after another
             missing = np.isnan(values) if len(edges) else ~((values >= 0) & (values < size - 1))
             there = np.where(missing, 0.0, values)
             cells = place_among(edges, there) if len(edges) else there.astype(np.intp)

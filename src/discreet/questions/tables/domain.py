@@ -258,9 +258,8 @@ def place_among(edges: Array, values: Array) -> Codes:
     with np.errstate(over="ignore"):
         places = np.clip((values - edges[0]) * ((last + 1) / width), 0, last).astype(np.intp)
     ends = np.concatenate([[np.nan], edges[1:-1], [np.nan]])  # no value is below or above these
-    places -= values < ends[places]
-    places += values >= ends[places + 1]
-    return places
+    below, above = values < ends.take(places), values >= ends.take(places + 1)
+    return np.asarray(places + (above.view(np.int8) - below.view(np.int8)))
 
 
 def codes_of(places: Codes, shape: Sequence[int]) -> Codes:
