@@ -224,6 +224,28 @@ def test_what_cannot_be_audited_is_refused(function: Any, options: dict[str, Any
         audited(function, **{"claim": 1.0, "runs": 1000, **options})
 
 
+def test_outputs_that_change_shape_are_refused_and_the_remedy_works() -> None:
+    """With the records, from run to run, and among runs at once; padded, as the refusal says, they are audited."""
+
+    def with_records(records: Any) -> Any:
+        return np.append(records.ravel(), 0.0)
+
+    def from_run_to_run(records: Any, rng: Rng) -> Any:
+        return np.zeros(1 + rng.integers(2))
+
+    def at_once(records: Any, runs: int) -> Any:
+        return [[0.0] * (1 + run % 2) for run in range(runs)]
+
+    for function in (with_records, from_run_to_run, at_once):
+        with pytest.raises(ParameterError, match=r"shape.*Nothing was released.*pad what is shorter with nan"):
+            audited(function, claim=1.0, runs=1000)
+
+    def padded(records: Any) -> Any:
+        return np.append(records.ravel(), [math.nan] * 99)[:99]
+
+    assert audited(padded, claim=1.0, runs=1000).refuted
+
+
 def test_mechanisms_of_discreet_are_tried_on_neighbors_and_a_claim_of_their_own() -> None:
     stands = audited(Laplace(1.0), runs=RUNS, random_state=1)
     assert stands.holds

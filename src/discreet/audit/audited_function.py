@@ -155,7 +155,7 @@ def aligned(first: Outputs, second: Outputs) -> tuple[Values, Values]:
     """The outputs on two data sets as arrays of one shape and one type."""
     here, there = _shaped(first, second), _shaped(second, first)
     if here.shape[1:] != there.shape[1:]:
-        raise _odd(f"{here.shape[1:]} numbers on one data set and {there.shape[1:]} on its neighbor")
+        raise _odd(f"outputs of shape {here.shape[1:]} on one data set and {there.shape[1:]} on its neighbor")
     kind = np.result_type(here, there)
     return here.astype(kind, copy=False), there.astype(kind, copy=False)
 

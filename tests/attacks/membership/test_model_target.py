@@ -59,6 +59,19 @@ def test_rows_that_raise_are_counted_and_have_the_lowest_score() -> None:
         ModelTarget.of(_fragile).confidences(np.full((2, 6), 9.0), np.zeros(2))
 
 
+def test_answers_that_change_shape_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.attacks.membership.model_target.MOST", 100)
+    calls = iter(range(9))
+    for changing in (
+        lambda rows: np.full((len(rows), 2 + next(calls)), 0.1),
+        lambda rows: np.full(len(rows), 0) if next(calls) % 2 else np.full((len(rows), 2), 0.5),
+    ):
+        with pytest.raises(ParameterError, match=r"different shapes.*Nothing was released.*in the same form"):
+            ThresholdAttack(DATA).run(changing)
+    with pytest.raises(ParameterError, match=r"to 100 rows.*shape \(99, 2\)"):
+        ThresholdAttack(DATA).run(lambda rows: np.full((len(rows[1:]), 2), 0.5))
+
+
 def test_labels_are_found_by_name_and_unknown_ones_have_no_probability() -> None:
     target = ModelTarget(lambda rows: np.tile([0.2, 0.3, 0.5], (len(rows), 1)), np.array(["c", "a", "b"]))
     labels = np.array(["a", "b", "c", "z"])

@@ -30,7 +30,7 @@ def test_scores_are_shares_of_the_population_as_the_paper_has_them() -> None:
         ("online", 0.3, chances.mean(axis=0)),
         ("offline", 0.3, 0.65 * np.where(inside, 0, chances).sum(axis=0) + 0.35),
     ):
-        attack = RMIA(data, references, method, gamma=2.0, a=a, temperature=1.0)  # type: ignore[arg-type]
+        attack = RMIA(data, references, method, gamma=2.0, a=a, temperature=1.0, near=0)  # type: ignore[arg-type]
         found = attack.scores(target, X, y)
         ratios = own / prior
         shares = (ratios[:, None] / ratios >= 2.0).mean(axis=1)
@@ -48,16 +48,63 @@ def test_means_by_few_models_are_predicted_as_a_regression_on_the_truth_would() 
         half = rng.random((models // 2, len(y))) < 0.5
         inside = np.concatenate([half, ~half])
         margins = np.where(inside, truth[0], truth[1]) + rng.normal(0, 2, inside.shape)
-        made = RMIA(data, References(X, y, inside, margins.astype(np.float32), (None,) * models), temperature=1.0)
         chances = expit(margins)
+        found = RMIA(data, References(X, y, inside, margins.astype(np.float32), (None,) * models))._means(
+            chances, inside
+        )
         means = np.stack([np.where(side, chances, 0).sum(axis=0) / (models // 2) for side in (inside, ~inside)])
         draws = stats.norm.ppf((np.arange(200) + 0.5) / 200)[:, None] * 2
         exact = np.mean([expit(side + draws).mean(axis=0) for side in truth], axis=0)
         columns = np.c_[means.T, np.ones(len(y))]
         fitted = columns @ np.linalg.lstsq(columns, exact, rcond=None)[0]
-        assert np.corrcoef(made._means, fitted)[0, 1] > 0.99
-        errors = [np.sqrt(((guess - exact) ** 2).mean()) for guess in (made._means, means.mean(axis=0))]
+        assert np.corrcoef(found, fitted)[0, 1] > 0.99
+        errors = [np.sqrt(((guess - exact) ** 2).mean()) for guess in (found, means.mean(axis=0))]
         assert errors[0] < errors[1] - least
+
+
+def test_what_a_model_says_of_all_neighbors_is_taken_off_as_it_is_defined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By loops, with a record of which a model said nothing; and no record is compared with itself."""
+    data, rng = records(100), np.random.default_rng(2)
+    X, y = data.rows
+    margins = rng.normal(0, 2, (3, len(y)))
+    margins[1, 5] = np.nan
+    references = References(X, y, np.zeros((2, len(y)), dtype=bool), margins[:2].astype(np.float32), (None,) * 2)
+    attack = RMIA(data, references, near=4)
+    common = np.nanmean(margins, axis=0)
+    hard = expit(common / 2) * (1 - expit(common / 2))
+    points = (X - X.mean(axis=0)) / X.std(axis=0)
+    expected = np.zeros(margins.shape)
+    for row in range(len(y)):
+        alike = [other for other in range(len(y)) if y[other] == y[row] and other != row]
+        apart = {other: float(((points[row] - points[other]) ** 2).sum()) for other in alike}
+        near = sorted(alike, key=lambda other: apart[other])[:4]
+        for model in range(3):
+            said = [other for other in near if np.isfinite(margins[model, other])]
+            weights = [np.exp(-3 * apart[other] / apart[near[-1]]) * hard[other] for other in said]
+            above = [margins[model, other] - common[other] for other in said]
+            expected[model, row] = np.dot(weights, above) / (sum(weights) + 0.02)
+    assert np.allclose(attack._excess_near_by(margins, X, y), expected)
+    monkeypatch.setattr("discreet.attacks.membership.rmia.BLOCK", 7)
+    assert np.allclose(attack._excess_near_by(margins, X, y), expected)
+
+
+def test_a_target_that_is_surer_of_one_place_than_of_another_hides_no_members_there() -> None:
+    data, rng = records(500), np.random.default_rng(4)
+    X, y = data.rows
+    inside = np.tile([[True], [False]], (2, 1000)) ^ np.repeat(rng.random((2, 1000)) < 0.5, 2, axis=0)
+    hard = rng.normal(0, 1, 1000)
+    margins = (hard + inside + rng.normal(0, 0.3, inside.shape)).astype(np.float32)
+    references = References(X, y, inside, margins, (None,) * 4)
+    own = hard + (np.arange(1000) < 500) + rng.normal(0, 0.3, 1000)
+    own += np.where(X[:, 0] > 0, 1.0, -1.0)
+    ones = {row.tobytes(): expit(value) for row, value in zip(X, np.where(y == 1, own, -own), strict=True)}
+
+    def target(rows: np.ndarray) -> np.ndarray:
+        chances = np.array([ones[row.tobytes()] for row in rows])
+        return np.c_[1 - chances, chances]
+
+    areas = [RMIA(data, references, near=near).run(target).scores.area for near in (0, 60)]  # type: ignore[union-attr]
+    assert areas[1] > areas[0] + 0.05
 
 
 def test_four_references_do_what_takes_others_many_more() -> None:
@@ -83,7 +130,7 @@ def test_targets_without_information_raise_no_alarm() -> None:
 
 def test_settings_without_meaning_are_refused() -> None:
     data, references, _ = networks_and_target()
-    for wrong in ({"method": "both"}, {"gamma": 0.0}, {"a": 1.5}, {"a": -0.1}, {"temperature": 0}):
+    for wrong in ({"method": "both"}, {"gamma": 0.0}, {"a": 1.5}, {"a": -0.1}, {"temperature": 0}, {"near": -1}):
         with pytest.raises(ParameterError):
             RMIA(data, references, **wrong)
     with pytest.raises(ParameterError, match="in every reference model"):

@@ -53,7 +53,7 @@ def _head(report: AttackReport) -> str:
 def _tiles(report: AttackReport) -> dict[str, str]:
     found = {"attacks run": str(len(report.runs)), "better than chance": str(len(report.succeeded))}
     scored = [result.scores.rate_at(0.01) for result in report.results if result.scores is not None]
-    members = {"members found at 1 % false": f"{100 * max(scored):.1f} %"} if scored else {}
+    members = {"members found at 1\u00a0% false": f"{100 * max(scored):.1f} %"} if scored else {}
     least = {"epsilon, at least": f"{report.results[0].epsilon:.3g}"} if report.results else {}
     promised = {} if report.receipt is None else {"epsilon promised": f"{report.receipt.epsilon:.4g}"}
     return {**found, **members, **least, **promised, "not run": str(len(report.unfit_here))}
@@ -135,8 +135,9 @@ def _unfit(report: AttackReport) -> str:
     if not report.unfit:
         return ""
     elsewhere = ", ".join(report.unfit_elsewhere)
-    rows = _rows({**report.unfit_here, **({"for other releases": elsewhere} if elsewhere else {})})
-    return f"<section><h2>What was not run, and why</h2><table class='promise'>{rows}</table></section>"
+    why = {**report.unfit_here, **({"For other releases": elsewhere} if elsewhere else {})}
+    lines = "".join(f"<li><b>{safe(name)}</b>: {safe(text)}</li>" for name, text in why.items())
+    return f"<section><h2>What was not run, and why</h2><ul>{lines}</ul></section>"
 
 
 def _rows(lines: Mapping[str, str]) -> str:
