@@ -2,9 +2,11 @@
 
 Written from the text of the draft, step by step as its listings go, with a class for field elements as the draft has
 one, and none of `discreet.crypto`: what is fast is compared with it, and tests hold both to the same bytes. What a
-listing does for every report is done for every report, a copy of the circuit for each proof and query included. One
-thing is faster than the listings: the stream of an XOF is squeezed on, and not computed again from its beginning for
-each element, as the draft itself advises.
+listing does for every report is done for every report, a copy of the circuit for each proof and query included. So is
+what the draft says of fields in words (sections 6.1 and 6.1.2): elements are made of integers between minus and plus
+the modulus, a root of unity is a power of `gen()`, and its powers are `Wn ** i`. Two things are faster than that: the
+stream of an XOF is squeezed on, and not computed again from its beginning for each element, as the draft itself
+advises; and nothing is inverted by a power.
 """
 
 from __future__ import annotations
@@ -25,26 +27,26 @@ MEAS_SHARE, PROOF_SHARE, JOINT_RANDOMNESS, PROVE_RANDOMNESS, QUERY_RANDOMNESS, J
 class F:
     """An element of a field; subclasses have the field's numbers."""
 
-    __slots__ = ("val",)
     MODULUS: int
     ENCODED_SIZE: int
-    GEN: int
     GEN_ORDER: int
 
     def __init__(self, val: int) -> None:
+        if not -self.MODULUS < val < self.MODULUS:
+            raise ValueError("not between minus and plus the modulus")
         self.val = val % self.MODULUS
 
     def __add__(self, other: F) -> F:
-        return self.__class__(self.val + other.val)
+        return self.__class__((self.val + other.val) % self.MODULUS)
 
     def __sub__(self, other: F) -> F:
-        return self.__class__(self.val - other.val)
+        return self.__class__((self.val - other.val) % self.MODULUS)
 
     def __mul__(self, other: F) -> F:
-        return self.__class__(self.val * other.val)
+        return self.__class__(self.val * other.val % self.MODULUS)
 
     def __neg__(self) -> F:
-        return self.__class__(-self.val)
+        return self.__class__(-self.val % self.MODULUS)
 
     def __pow__(self, n: int) -> F:
         return self.__class__(pow(self.val, n, self.MODULUS))
@@ -58,15 +60,17 @@ class F:
         return self.__class__(pow(self.val, -1, self.MODULUS))
 
     @classmethod
+    def gen(cls) -> F:
+        raise NotImplementedError
+
+    @classmethod
     def nth_root(cls, n: int) -> F:
-        return cls(pow(cls.GEN, cls.GEN_ORDER // n, cls.MODULUS))
+        return cls.gen() ** (cls.GEN_ORDER // n)
 
     @classmethod
     def nth_root_powers(cls, n: int) -> list[F]:
-        root, found = cls.nth_root(n), [cls(1)]
-        while len(found) < n:
-            found.append(found[-1] * root)
-        return found
+        root = cls.nth_root(n)
+        return [root**i for i in range(n)]
 
     @classmethod
     def encode_vec(cls, vec: Sequence[F]) -> bytes:
@@ -108,15 +112,19 @@ class F:
 
 
 class Field64(F):
-    __slots__ = ()
     MODULUS, ENCODED_SIZE, GEN_ORDER = 2**32 * 4294967295 + 1, 8, 2**32
-    GEN = pow(7, 4294967295, MODULUS)
+
+    @classmethod
+    def gen(cls) -> F:
+        return cls(7) ** 4294967295
 
 
 class Field128(F):
-    __slots__ = ()
     MODULUS, ENCODED_SIZE, GEN_ORDER = 2**66 * 4611686018427387897 + 1, 16, 2**66
-    GEN = pow(7, 4611686018427387897, MODULUS)
+
+    @classmethod
+    def gen(cls) -> F:
+        return cls(7) ** 4611686018427387897
 
 
 def front(n: int, items: Any) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ MUTANTS = [
         "crypto/fields/limb_field",
         ("for _ in range(4):  # what", "for _ in range(1):  # what"),
         ("if terms > TERMS:", "if terms > 64 * TERMS:"),
-        ("columns[k] -= over << 2", "columns[k] -= over << 1"),
+        ("limbs[0] -= over << 2", "limbs[0] -= over << 1"),
         ("(high > top) | (", "("),
         tests="crypto/fields/test_prime_field.py",
     ),
@@ -28,11 +28,18 @@ MUTANTS = [
         ("return np.asarray(verification.usable & verdict.accepted & same)", "return np.asarray(verdict.accepted)"),
         tests="crypto/prio3",
     ),
+    *of(
+        "crypto/prio3/keccak",
+        ("padded[:, -1] ^= 0x80", "pass"),
+        ("state[0] ^= np.uint64(constant)", "pass"),
+        tests="crypto/prio3/test_xof.py",
+    ),
     *of("crypto/prio3/shares", ("[:, :width].copy()", "[:, :width]"), tests="crypto/prio3/test_circuits.py"),
     *of(
         "crypto/prio3/chunked",
         ("if self.field.size == 8 and self.proofs < PROOFS:", "if False:"),
-        ("power = field.product(power, joint)", "pass"),
+        ("range(0, self.calls, TERMS)", "range(0, TERMS, TERMS)"),
+        ("power = field.product(power, drawn)", "pass"),
         tests="crypto/prio3/test_circuits.py",
     ),
     *of(

@@ -214,6 +214,14 @@ def test_chunks_keep_proofs_short() -> None:
         assert chosen <= min(SumVecCircuit(length=elements, most=1, chunk=c).proof for c in (1, 10, 28, 64, 91, 128))
 
 
+def test_circuits_of_thousands_of_calls_are_summed_exactly() -> None:
+    for circuit in (HistogramCircuit(length=2000, chunk=1), DirectHistogramCircuit(length=2000, lanes=1)):
+        vdaf = Prio3(circuit)
+        found, accepted = summed(vdaf, *sent(vdaf, [1999]))
+        assert accepted.all()
+        assert found == [0] * 1999 + [1]
+
+
 def test_a_batch_without_reports_has_a_sum_of_zeros() -> None:
     for circuit, measurements, expected in KINDS:
         vdaf = Prio3(circuit)

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import MissingExtra
-from discreet.crypto.prio3.xof import _batched, _compiled, shake, turboshake
+from discreet.crypto.prio3.keccak import TOGETHER
+from discreet.crypto.prio3.xof import MANY, RATE, _batched, _compiled, shake, turboshake
 from tests.crypto.prio3.vectors import FOLDER
-
-RATE = 168  # bytes that one permutation takes in or gives out
 
 
 def test_the_draft_s_vector_is_met() -> None:
@@ -33,6 +32,13 @@ def test_messages_of_a_batch_are_hashed_as_each_alone_is() -> None:
             assert [one.tobytes() for one in turboshake(messages, size)] == alone
             assert [one.tobytes() for one in turboshake(np.asfortranarray(messages), size)] == alone
     assert turboshake(np.empty((0, 3), np.uint8), 8).shape == (0, 8)
+
+
+def test_many_messages_of_one_block_are_hashed_as_each_alone_is() -> None:
+    draw = np.random.default_rng(1)
+    for many, length, size in ((MANY, 0, RATE), (MANY, 62, 8), (TOGETHER + 3, RATE - 1, 33), (MANY - 1, RATE - 1, 1)):
+        messages = draw.integers(0, 256, (many, length), np.uint8)
+        assert turboshake(messages, size).tobytes() == b"".join(shake(one.tobytes(), size) for one in messages)
 
 
 def test_bindings_that_are_missing_or_wrong_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

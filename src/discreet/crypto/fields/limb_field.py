@@ -20,10 +20,10 @@ _U = np.uint64
 class LimbField(PrimeField):
     """A prime field whose elements are a few int64 numbers each, for arithmetic on many elements at once.
 
-    An element is the sum of limb k times 2**(width k). Limbs are `tight` where all but the last are from 0 to
-    2**width - 1 and the last is about as small: `elements`, `decoded`, `product`, `dot`, `reduced` and `total` give
-    such vectors. `product` and `dot` are exact where limbs are below 2**(width + 1) in one operand and tight in the
-    other, which leaves room for one sum or difference; `reduced`, `encoded` and `is_zero` where they are below 2**40.
+    An element is the sum of limb k times 2**(width k). Limbs are `tight` where each is from -2**(width / 2) to 1.1
+    times 2**width: `elements`, `decoded`, `product`, `dot`, `reduced` and `total` give such vectors. `product` and
+    `dot` are exact where limbs are below 2**(width + 1) in one operand and tight in the other, which leaves room for
+    one sum or difference; `reduced`, `encoded` and `is_zero` where they are below 2**40.
 
     Parameters
     ----------
@@ -72,22 +72,24 @@ class LimbField(PrimeField):
 
     def product(self, a: Vector, b: Vector) -> Vector:
         """The product, element by element; vectors broadcast."""
-        columns: list[Vector | None] = [None] * (2 * self.count - 1)
-        for i, j in itertools.product(range(self.count), repeat=2):
-            one, so_far = a[i] * b[j], columns[i + j]
-            columns[i + j] = one if so_far is None else np.add(so_far, one, out=so_far)
-        return self._folded([column for column in columns if column is not None])
+        n = self.count
+        columns = np.empty((2 * n - 1, *np.broadcast_shapes(a.shape[1:], b.shape[1:])), np.int64)
+        np.multiply(a[0], b, out=columns[:n])
+        columns[n:] = 0
+        for i in range(1, n):
+            columns[i : i + n] += a[i] * b
+        return self._folded(columns, 1)
 
     def dot(self, a: Vector, b: Vector) -> Vector:
         """The sum of products along the axis of elements, which is left with a length of one."""
         terms = max(a.shape[1], b.shape[1])
         if terms > TERMS:
-            halves = [self.dot(a[:, cut], b[:, cut]) for cut in (slice(TERMS), slice(TERMS, None))]
+            halves = [self.dot(a[:, cut], b[:, cut]) for cut in (slice(terms // 2), slice(terms // 2, None))]
             return self.reduced(halves[0] + halves[1])
         shape = np.broadcast_shapes(a.shape[2:], b.shape[2:])
-        columns = [np.zeros((1, *shape), np.int64) for _ in range(2 * self.count - 1)]
+        columns = np.zeros((2 * self.count - 1, 1, *shape), np.int64)
         self.add_products(a, b, columns, "k...,k...->...")
-        return self._folded(columns)
+        return self.folded(columns)
 
     def add_products(self, a: Vector, b: Vector, columns: Sequence[Vector] | Vector, how: str) -> None:
         """Add, to columns that `folded` makes elements of, sums of products of limbs; `how` is for numpy's einsum."""
@@ -96,13 +98,11 @@ class LimbField(PrimeField):
 
     def folded(self, columns: Vector) -> Vector:
         """The elements of columns of products of limbs, shape (2 count - 1, ...); these are overwritten."""
-        return self._folded(list(columns))
+        return self._folded(columns, TERMS)
 
     def reduced(self, vector: Vector) -> Vector:
         """The same elements with tight limbs."""
-        limbs = list(np.array(vector))
-        self._tighten(limbs)
-        return np.stack(limbs)
+        return self._tightened(np.array(vector), 2)
 
     def is_zero(self, vector: Vector) -> NDArray[np.bool_]:
         """For each column of the last axis, whether all its elements are zero."""
@@ -171,36 +171,39 @@ class LimbField(PrimeField):
             limbs[k + 1] += limbs[k] >> self.width
             limbs[k] &= self._mask
 
-    def _folded(self, columns: list[Vector]) -> Vector:
-        """From 2 count - 1 columns, which are overwritten, to tight limbs.
+    def _folded(self, columns: Vector, terms: int) -> Vector:
+        """From 2 count - 1 columns, sums of so many products, which are overwritten, to tight limbs.
 
-        The columns from `count` on are carried first, so that each is below 2**width but for the last, and multiplied
-        by what 2**(width count) is; those that land above `count` again are folded once more, and so is the last carry.
+        Where a column may be too large to be multiplied by what 2**(width count) is, those from `count` on are carried
+        first; then what lands above `count` again, when the highest are replaced by lower ones.
         """
         n, s = self.count, self.shift
-        columns.append(np.zeros_like(columns[-1]))
-        self._carry(columns, n, 2 * n - 1)
-        for k in range(n - s, n):
-            self._fold(columns, k, columns[n + k])
-        self._carry(columns, n, n + s)
-        for k in range(n - s):
-            self._fold(columns, k, columns[n + k])
-        self._tighten(columns)
-        return np.stack(columns[:n])
+        high = columns[n:]
+        if self.factor * terms * n * 2 ** (2 * self.width + 1) >= 2**62:
+            carried = self._carried(high)
+            top = np.concatenate([high[n - s :], carried])
+            columns[n : n + s] += self.factor * top
+            columns[n - s : n] -= top << 2
+            high = high[: n - s]
+            high[s] += self._carried(high[:s])[0]
+        columns[s:n] += self.factor * high
+        columns[: n - s] -= high << 2
+        return self._tightened(columns[:n], 3)
 
-    def _tighten(self, limbs: list[Vector]) -> None:
-        """Carry the first limbs, in place; what leaves the last comes back to the first, and is carried again."""
-        last = self.count - 1
-        self._carry(limbs, 0, last)
-        over = limbs[last] >> self.width
-        limbs[last] &= self._mask
-        self._fold(limbs, 0, over)
-        self._carry(limbs, 0, last)
+    def _tightened(self, limbs: Vector, times: int) -> Vector:
+        """Carry limbs in place, all at once; what leaves the last comes back to lower ones, and is carried again."""
+        for _ in range(times):
+            (over,) = self._carried(limbs)
+            limbs[self.shift] += self.factor * over
+            limbs[0] -= over << 2
+        return limbs
 
-    def _fold(self, columns: list[Vector], k: int, over: Vector) -> None:
-        """Replace `over` times 2**(width (count + k)) by lower columns."""
-        columns[k + self.shift] += self.factor * over
-        columns[k] -= over << 2
+    def _carried(self, limbs: Vector) -> Vector:
+        """Carry each limb into the next, in place; what leaves the last is returned."""
+        carried = limbs >> self.width
+        limbs &= self._mask
+        limbs[1:] += carried[:-1]
+        return carried[-1:]
 
 
 FIELD64 = LimbField(2**64 - 2**32 + 1, 8, 2**32, 7, count=3, width=22, shift=1, factor=4 << 10)

@@ -171,7 +171,7 @@ class PrimeField:
             squares.append(self.product(squares[-1], squares[-1]))
         basis = self.constant(pow(n, -1, self.prime))
         for j, square in enumerate(squares[-2::-1]):
-            turned = self.product(square, self.roots(2 << j, 0, -(1 << j), -1))
+            turned = self.product(square, self.roots(2 << j, 0, -(1 << j), -1)) if j else square
             factors = np.concatenate([turned, -turned], axis=1)
             factors[0] += 1
             basis = self.product(factors, np.concatenate([basis, basis], axis=1))

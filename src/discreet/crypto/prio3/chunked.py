@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.fields.limb_field import FIELD128
+from discreet.crypto.fields.limb_field import FIELD128, TERMS
 from discreet.crypto.fields.prime_field import PrimeField, Vector
 from discreet.crypto.prio3.circuit import Circuit
 
@@ -82,20 +82,31 @@ class Chunked(Circuit):
 
     def wires(self, basis: Vector, measurement: Vector, seeds: Vector, joint: Vector, shares: int) -> Vector:
         """The bulk of the work: two products for each element, and one for the power of the joint randomness."""
-        field, chunks, reports = self.field, self._chunks(measurement), measurement.shape[-1]
-        ours = basis[:, 1 : self.calls + 1]
-        columns = np.zeros((2, 2 * field.limbs - 1, self.chunk, reports), basis.dtype)
-        power = field.product(ours, joint)
-        for j in range(self.chunk):
-            field.add_products(power, chunks[:, :, j], columns[0, :, j], "kb,kb->b")
-            field.add_products(ours, chunks[:, :, j], columns[1, :, j], "kb,kb->b")
-            if j + 1 < self.chunk:
-                power = field.product(power, joint)
-        for k in (0, 1):
-            field.add_products(basis[:, 0], seeds[:, k::2], columns[k], "b,jb->jb")
+        field, ours = self.field, basis[:, 1 : self.calls + 1]
         ones = field.product(self._share_of_one(shares), field.total(ours))
-        both = [field.folded(columns[0]), field.folded(columns[1]) - ones]
-        return np.stack(both, axis=2).reshape(field.limbs, self.arity, reports)
+        both = self._called(basis, measurement, seeds, joint)
+        both[:, 1] -= ones
+        return both.swapaxes(1, 2).reshape(field.limbs, self.arity, measurement.shape[-1])
+
+    def _called(self, basis: Vector, measurement: Vector, seeds: Vector, joint: Vector) -> Vector:
+        """The first and the second wires at the point, without what is taken from the second ones."""
+        field, chunks, reports = self.field, self._chunks(measurement), measurement.shape[-1]
+        found = field.zeros(2, self.chunk, reports)
+        for start in range(0, self.calls, TERMS):
+            columns = np.zeros((2 * field.limbs - 1, *found.shape[1:]), basis.dtype)
+            ours = basis[:, start + 1 : min(start + TERMS, self.calls) + 1]
+            here, drawn = (one[:, start : start + TERMS] for one in (chunks, joint))
+            power = field.product(ours, drawn)
+            for j in range(self.chunk):
+                field.add_products(power, here[:, :, j], columns[:, 0, j], "kb,kb->b")
+                field.add_products(ours, here[:, :, j], columns[:, 1, j], "kb,kb->b")
+                if j + 1 < self.chunk:
+                    power = field.product(power, drawn)
+            if not start:
+                pairs = seeds.reshape(field.limbs, self.chunk, 2, reports).swapaxes(1, 2)
+                field.add_products(basis[:, 0], pairs, columns, "b,kjb->kjb")
+            found += field.folded(columns)
+        return found if self.calls <= TERMS else field.reduced(found)
 
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
         return self.field.total(gadgets)

@@ -41,8 +41,8 @@ class CountCircuit(Circuit):
         return np.repeat(measurement[:, :, None], 2, axis=2)
 
     def wires(self, basis: Vector, measurement: Vector, seeds: Vector, joint: Vector, shares: int) -> Vector:
-        product = self.field.product
-        return product(basis[:, :1], seeds) + product(basis[:, 1:2], measurement)
+        both = np.stack([seeds, np.repeat(measurement, 2, axis=1)], axis=1)
+        return self.field.dot(basis[:, :, None], both)[:, 0]
 
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
         return gadgets - measurement
@@ -102,8 +102,7 @@ class SumCircuit(Circuit):
         return measurement[:, :, None]
 
     def wires(self, basis: Vector, measurement: Vector, seeds: Vector, joint: Vector, shares: int) -> Vector:
-        field = self.field
-        return field.product(basis[:, :1], seeds) + field.dot(basis[:, 1 : self.calls + 1], measurement)
+        return self.field.dot(basis[:, : self.calls + 1], np.concatenate([seeds, measurement], axis=1))
 
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
         return gadgets

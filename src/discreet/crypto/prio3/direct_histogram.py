@@ -89,9 +89,8 @@ class DirectHistogramCircuit(Circuit):
         return np.concatenate([measurement, spare], axis=1).reshape(field.limbs, self.calls, self.lanes, reports)
 
     def wires(self, basis: Vector, measurement: Vector, seeds: Vector, joint: Vector, shares: int) -> Vector:
-        field, called = self.field, self.inputs(measurement, joint)
-        ours = field.dot(basis[:, 1 : self.calls + 1, None], called)[:, 0]
-        return field.product(basis[:, :1], seeds) + ours
+        wires = np.concatenate([seeds[:, None], self.inputs(measurement, joint)], axis=1)
+        return self.field.dot(basis[:, : self.calls + 1, None], wires)[:, 0]
 
     def outputs(self, measurement: Vector, gadgets: Vector, shares: int) -> Vector:
         field = self.field

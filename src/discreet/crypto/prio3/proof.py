@@ -58,16 +58,16 @@ def queried(circuit: Circuit, measurement: Vector, proof: Vector, query: Vector,
     seeds, point = proof[:, : circuit.arity], query[:, -1:]
     values = proof[:, circuit.arity :].reshape(field.limbs, circuit.told, circuit.lanes, -1)
     both, powers = field.lagrange(np.concatenate([point, field.product(point, field.roots(2 * n, -1, 0))], axis=-1), n)
-    (basis, turned), (power, _) = np.split(both, 2, axis=-1), np.split(powers, 2, axis=-1)
+    (basis, _), (power, _) = np.split(both, 2, axis=-1), np.split(powers, 2, axis=-1)
     between = values[:, 1::2]
     if circuit.told < 2 * n:
         omitted = field.dot(field.roots(2 * n, n + 1, 3 * n)[..., None], values)
         between = np.concatenate([between, omitted], axis=1)
-    even = field.dot(basis[:, :, None], values[:, 0::2])[:, 0]
-    odd = field.dot(turned[:, :, None], between)[:, 0]
+    sums = field.dot(both[:, :, None], np.concatenate([values[:, 0::2], between], axis=-1))[:, 0]
     half = field.constant(pow(2, -1, field.prime))
     part = field.product(half, power)
-    gadget = field.product(half + part, even) + field.product(half - part, odd)
+    parts = np.concatenate([half + part, half - part], axis=-1)
+    gadget = np.add.reduce(np.split(field.product(parts, sums), 2, axis=-1))
     called = values[:, 2 : 2 * calls + 1 : 2].reshape(field.limbs, calls * circuit.lanes, -1)
     outputs = circuit.outputs(measurement, called, shares)
     if circuit.checks > 1:
