@@ -164,7 +164,8 @@ class GeluServer(Held):
         fresh = self._bits.integer(8 * NONCE).to_bytes(NONCE, "big")
         name = sha256(framed(nonce.encode(), fresh)).hexdigest()
         self._sessions[message.sender] = _Session(name, message.sender, training, update, products)
-        facts = {"nonce": nonce, "fresh": fresh.hex(), "net": self.net.to_json(), "rows": self.most_rows}
+        facts: dict[str, Any] = {"nonce": nonce, "fresh": fresh.hex(), "net": self.net.to_json()}
+        facts |= {"rows": self.most_rows, "history": self.weights.history}
         facts["left"] = MOST_LEFT if training else min(self.allowance.left(message.sender), MOST_LEFT)
         return self._said(HELLO, OPENED, GeluBody(facts))
 

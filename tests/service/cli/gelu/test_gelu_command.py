@@ -102,6 +102,7 @@ def test_a_network_is_trained_under_masks_and_asked_up_to_the_limit(folder: Path
         assert "ciphertexts are sent" in out
         assert "7 questions give all of them exactly" in out
         assert "uniform numbers" in out
+        assert read_secret_key("w.secret", ServerWeights).masked_by == "ann"  # kept before the server stops
         ask = ["gelu", "predict", "ask.csv", *ANN, "--connect", address, "--masks", "masks", "--out", "found.csv"]
         ask += ["--key", "ann.paillier"]
         assert main(ask) == 0
@@ -116,7 +117,6 @@ def test_a_network_is_trained_under_masks_and_asked_up_to_the_limit(folder: Path
     assert len(found) == 31
     assert set(found[1:]) <= {"0", "1", "2"}
     assert json.loads(Path("counts.json").read_text()) == {"ann": {"0": 30, "1": 30}}
-    assert read_secret_key("w.secret", ServerWeights).masked_by == "ann"
     for secret in ("w.secret", "masks", "counts.json", "ann.paillier"):
         assert Path(secret).stat().st_mode & 0o077 == 0
 

@@ -43,7 +43,7 @@ def _add_plan(actions: Any) -> None:
 
 def _add_serve(actions: Any) -> None:
     serve = actions.add_parser("serve", help="answer clients, until stopped")
-    serve.add_argument("weights", metavar="FILE", help="the weights; written again when it is stopped, if they moved")
+    serve.add_argument("weights", metavar="FILE", help="the weights; written again whenever they move")
     serve.add_argument("--identity", required=True, metavar="KEY", help="the server's secret key")
     serve.add_argument("--client", required=True, action="append", metavar="CARD", help="of who may ask; for each")
     serve.add_argument("--trainer", action="append", default=[], metavar="NAME", help="who may train; for each")
@@ -61,7 +61,9 @@ def _add_client(command: Any) -> None:
     command.add_argument("--server", required=True, metavar="CARD", help="of who has the weights")
     command.add_argument("--connect", required=True, metavar="HOST:PORT", help="where it listens")
     command.add_argument("--divide", type=float, default=1.0, metavar="X", help="inputs by this (default: 1)")
-    command.add_argument("--masks", metavar="FILE", help="of masked updates: secret, and needed ever after")
+    command.add_argument(
+        "--masks", metavar="FILE", help="of masked updates: secret, needed ever after, made if missing"
+    )
     _add_json(command)
 
 

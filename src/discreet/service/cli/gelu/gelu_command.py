@@ -33,14 +33,15 @@ from discreet.crypto.gelu_net.updates import SEEN, ClearUpdates, MaskedUpdates, 
 from discreet.crypto.paillier.covered import covered
 from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.display.plain import plain
-from discreet.ledger.own_file import create_own, read_own, replace_own
+from discreet.ledger.own_file import create_own
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.schema.schema import Schema
 from discreet.service.cli.out_file import OutFile
-from discreet.service.cli.parties.party_command import until_stopped
+from discreet.service.cli.parties.party_command import tell, until_stopped
 from discreet.service.cli.saying import say
-from discreet.service.key_file import read_card, read_identity, read_secret_key, write_secret_key
+from discreet.service.kept_file import KeptFile
+from discreet.service.key_file import read_card, read_identity, read_kept_secret, read_secret_key, write_secret_key
 from discreet.trust.gelu_net.gelu_line import GeluLine
 from discreet.trust.gelu_net.gelu_members import GeluMembers
 from discreet.trust.gelu_net.gelu_service import GeluService
@@ -48,7 +49,6 @@ from discreet.trust.gelu_net.noisy_training import NoisyTraining
 from discreet.trust.private_data import PrivateData
 
 ASKED = "gelu"
-LONGEST = 2**24  # bytes of a file of counts
 
 
 def create(arguments: Namespace) -> int:
@@ -83,16 +83,18 @@ def plan(arguments: Namespace) -> int:
 
 def serve(arguments: Namespace) -> int:
     """Answer clients until stopped."""
-    weights = read_secret_key(arguments.weights, ServerWeights)
+    weights = read_kept_secret(arguments.weights, ServerWeights)
     identity = read_identity(arguments.identity)
     members = GeluMembers(PartyCertificate.of(identity), tuple(read_card(path) for path in arguments.client))
     for name in arguments.trainer:
         members.roster.check_lists(name)
-    allowance = SlotAllowance(arguments.slots, _counts(arguments.counts), partial(_keep, arguments.counts))
+    counts = _counts(arguments.counts)
+    used = counts.data.decode(errors="replace")
+    allowance = SlotAllowance(arguments.slots, used, lambda line: counts.replace(line.encode()))
     server = GeluServer(weights, identity, members.roster, allowance=allowance, trainers=arguments.trainer)
     for line in disclosures(weights.net, "masked" if arguments.trainer else None, arguments.slots):
         say(arguments, line, disclosure=line)
-    service = GeluService(server, members, partial(_told, arguments), partial(_save, arguments.weights, weights))
+    service = GeluService(server, members, partial(tell, arguments))
     asyncio.run(until_stopped(service.listen(arguments.listen)))
     return 0
 
@@ -113,8 +115,6 @@ def train(arguments: Namespace) -> int:
         else:
             generator = np.random.default_rng(arguments.seed)
             losses = client.fit(inputs, classes, arguments.epochs, arguments.batch, generator)
-        if isinstance(updates, MaskedUpdates):
-            replace_own(arguments.masks, covered(updates.to_bytes()))
         sent, received = client.traffic.sent, client.traffic.received
     text = f"trained; {sent / 1e6:.3g} MB were sent and {received / 1e6:.3g} MB received"
     say(arguments, text, losses=losses, sent=sent, received=received)
@@ -124,7 +124,7 @@ def train(arguments: Namespace) -> int:
 def predict(arguments: Namespace) -> int:
     """Write the class of each record."""
     net, inputs = _net(arguments.net), _table(arguments.records) / arguments.divide
-    updates: WeightUpdates = read_secret_key(arguments.masks, MaskedUpdates) if arguments.masks else ClearUpdates()
+    updates: WeightUpdates = read_kept_secret(arguments.masks, MaskedUpdates) if arguments.masks else ClearUpdates()
     with OutFile(arguments.out, [arguments.records]) as out, _opened(arguments, net, updates, "predict") as client:
         if client.left < len(inputs):
             obstacle = f"there are {len(inputs)} records, and {client.left} slots are left"
@@ -170,10 +170,8 @@ def _updates(arguments: Namespace, net: GeluNet) -> WeightUpdates:
         remedy = "Give --masks FILE, or --update clear."
         raise ParameterError("gelu train", "there is no place for the masks, which predictions need", remedy)
     if not Path(arguments.masks).exists():
-        drawn = MaskedUpdates(net)
-        _create(arguments.masks, drawn.to_bytes())
-        return drawn
-    return read_secret_key(arguments.masks, MaskedUpdates)
+        _create(arguments.masks, MaskedUpdates(net).to_bytes())
+    return read_kept_secret(arguments.masks, MaskedUpdates)
 
 
 def _noise(arguments: Namespace) -> NoisyTraining:
@@ -229,23 +227,8 @@ def _create(path: str, data: bytes) -> None:
         raise ParameterError(f"write {plain(path)}", str(why.strerror or why), "Choose another place.") from why
 
 
-def _counts(path: str) -> str:
+def _counts(path: str) -> KeptFile:
     """What was counted before; nothing in a file that is not there yet, which is made."""
     with suppress(FileExistsError):
         create_own(path, b"{}")
-    return read_own(path, f"read {plain(path)}", 2, LONGEST).decode(errors="replace")
-
-
-def _keep(path: str, counts: str) -> None:
-    replace_own(path, counts.encode())
-
-
-def _save(path: str, weights: ServerWeights) -> None:
-    """Write the weights that have moved."""
-    replace_own(path, covered(weights.to_bytes()))
-
-
-def _told(arguments: Namespace, line: str) -> None:
-    """Print a line; a closed output does not stop the server."""
-    with suppress(BrokenPipeError):
-        say(arguments, plain(line), told=plain(line))
+    return KeptFile(path)
