@@ -110,6 +110,7 @@ MUTANTS = [
         ('update == "masked" and not training and not self.weights.masked_by', "False"),
         ('self.weights.check_for(message.sender, masked=update == "masked")', "pass"),
         ("if message.sender == self.identity.name:", "if False:"),
+        ('if cipher == "ring" and not training:', "if False:"),
         ("strict=not training", "strict=False", "what it changes is seen under keys that were crafted"),
     ),
     *of(

@@ -160,6 +160,9 @@ class GeluServer(Held):
             raise NotPermitted(ASKED, obstacle, "Ask with clear updates.", UNOPENED)
         if update == "masked" and cipher == "ring":
             raise NotPermitted(ASKED, "the ring has no room for masks", "Take Paillier, or clear updates.", UNOPENED)
+        if cipher == "ring" and not training:
+            obstacle = "an answer on the ring shows all weights of its layer, however few slots are asked"
+            raise NotPermitted(ASKED, obstacle, "Take Paillier.", UNOPENED)
         products = products_of(cipher, unframed(body.payload), self.net, strict=not training)
         fresh = self._bits.integer(8 * NONCE).to_bytes(NONCE, "big")
         name = sha256(framed(nonce.encode(), fresh)).hexdigest()
