@@ -41,8 +41,8 @@ class NoisyTraining:
     Guarantee
     ---------
     `event`, for neighbors that replace one record, towards a server that computes as agreed: `GaussianLoss(multiplier)`
-    for each step (Abadi et al. 2016, without samples). A server that mixes records in a slot, which it could, moves a
-    sum farther than that.
+    for each step (Abadi et al. 2016, without samples), as long as encryption hides the records. A server that mixes
+    records in a slot, which it could, moves a sum farther than that.
 
     Examples
     --------

@@ -22,7 +22,21 @@ def _add_create(actions: Any) -> None:
     create = actions.add_parser("create", help="write a network for all, and fresh weights for the server alone")
     create.add_argument("net", metavar="NET", help="where to write what all may know")
     create.add_argument("--weights", required=True, metavar="FILE", help="where to write the weights")
-    create.add_argument("--layers", required=True, type=int, nargs="+", metavar="N", help="such as 64 32 10")
+    create.add_argument(
+        "--layers", required=True, type=int, nargs="+", metavar="N", help="such as 64 32 10; after images, 32 10"
+    )
+    create.add_argument(
+        "--image", type=int, nargs=3, metavar=("C", "H", "W"), help="inputs are images: channels, height, width"
+    )
+    create.add_argument(
+        "--convolution",
+        type=int,
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("F", "SIDE", "STRIDE"),
+        help="a layer on images: how many filters, of which side, how far apart; for each",
+    )
     create.add_argument("--activation", default="gelu", metavar="A", help="gelu (default), relu, tanh or sigmoid")
     create.add_argument("--rate", type=float, default=0.2, metavar="R", help="of a step of descent (default: 0.2)")
     create.add_argument("--seed", type=int, metavar="S", help="of the weights to begin with")

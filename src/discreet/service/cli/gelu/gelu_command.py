@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +26,7 @@ from discreet.crypto.gelu_net.gelu_client import GeluClient, Purpose
 from discreet.crypto.gelu_net.gelu_net import GeluNet
 from discreet.crypto.gelu_net.gelu_plan import GeluPlan, plan_prediction, plan_training
 from discreet.crypto.gelu_net.gelu_server import GeluServer
-from discreet.crypto.gelu_net.layers import DenseLayer
+from discreet.crypto.gelu_net.layers import ConvolutionLayer, DenseLayer, Layer
 from discreet.crypto.gelu_net.paillier_cipher import PaillierSealer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
@@ -53,12 +54,7 @@ ASKED = "gelu"
 
 def create(arguments: Namespace) -> int:
     """Write a network, and weights to begin with."""
-    sizes = arguments.layers
-    if len(sizes) < 2:
-        raise ParameterError("gelu create", f"there are {len(sizes)} sizes", "Give inputs, hidden sizes and outputs.")
-    kinds = [arguments.activation] * (len(sizes) - 2) + ["identity"]
-    layers = [DenseLayer(one, other, kind) for one, other, kind in zip(sizes, sizes[1:], kinds, strict=False)]
-    net = GeluNet(tuple(layers), rate=arguments.rate)
+    net = GeluNet(_layers(arguments), rate=arguments.rate)
     weights = ServerWeights(net, net.fresh(np.random.default_rng(arguments.seed)))
     with OutFile(arguments.net, [arguments.weights]) as out:
         _create(arguments.weights, weights.to_bytes())
@@ -66,6 +62,24 @@ def create(arguments: Namespace) -> int:
     text = f"Wrote {arguments.net}: give it to clients. Wrote {arguments.weights}: for the server alone."
     say(arguments, plain(text), net=arguments.net, weights=arguments.weights, digest=net.digest)
     return 0
+
+
+def _layers(arguments: Namespace) -> tuple[Layer, ...]:
+    """Convolutions of images, if there are any, and dense layers."""
+    asked, sizes, shape = "gelu create", list(arguments.layers), tuple(arguments.image or ())
+    convolutions: list[Layer] = []
+    for filters, side, stride in arguments.convolution:
+        if not shape:
+            raise ParameterError(asked, "there are convolutions and no images", "Give --image.")
+        layer = ConvolutionLayer(shape, filters, side, stride, arguments.activation)
+        convolutions.append(layer)
+        shape = (filters, *layer.grid)
+    if shape:
+        sizes.insert(0, math.prod(shape))
+    if len(sizes) < 2:
+        raise ParameterError(asked, f"there are {len(sizes)} sizes", "Give inputs, hidden sizes and outputs.")
+    kinds = [arguments.activation] * (len(sizes) - 2) + ["identity"]
+    return (*convolutions, *map(DenseLayer, sizes[:-1], sizes[1:], kinds))
 
 
 def plan(arguments: Namespace) -> int:
