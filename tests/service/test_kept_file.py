@@ -9,7 +9,6 @@ import pytest
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.crypto.gelu_net.server_weights import ServerWeights
-from discreet.ledger.own_file import create_own
 from discreet.service.kept_file import KeptFile
 from discreet.service.key_file import read_kept_secret, write_secret_key
 from tests.crypto.gelu_net.two_sides import SMALL
@@ -17,8 +16,8 @@ from tests.crypto.gelu_net.two_sides import SMALL
 
 def test_the_second_of_two_processes_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "counts"
-    create_own(path, b"{}")
-    one, other = KeptFile(path), KeptFile(path)
+    one, other = KeptFile.there(path, b"{}"), KeptFile.there(path, b"[]")
+    assert other.data == b"{}"
     one.replace(b"1")
     with pytest.raises(NotPermitted, match="another process has written it"):
         other.replace(b"2")
@@ -31,6 +30,8 @@ def test_what_cannot_be_read_by_its_owner_alone_is_refused(tmp_path: Path) -> No
     path = tmp_path / "counts"
     with pytest.raises(ParameterError, match="Check the path"):
         KeptFile(path)
+    with pytest.raises(ParameterError, match="Choose another place"):
+        KeptFile.there(tmp_path / "nowhere" / "counts", b"{}")
     path.write_bytes(b"{}")
     path.chmod(0o644)
     with pytest.raises(ParameterError, match="others on this machine can read it"):

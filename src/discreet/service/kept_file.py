@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.held import Held, exclusive
 from discreet.ledger.file_lock import locked
-from discreet.ledger.own_file import read_own, replace_own
+from discreet.ledger.own_file import create_own, read_own, replace_own
 
 LONGEST = 2**31  # bytes
 
@@ -26,6 +27,16 @@ class KeptFile(Held):
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         self._data = self._read()
+
+    @classmethod
+    def there(cls, path: str | Path, data: bytes) -> KeptFile:
+        """The file, which is made with this where it is missing."""
+        try:
+            with suppress(FileExistsError):
+                create_own(path, data)
+        except OSError as why:
+            raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place.") from why
+        return cls(path)
 
     @property
     @exclusive

@@ -6,7 +6,7 @@ import asyncio
 import math
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -31,10 +31,8 @@ from discreet.crypto.gelu_net.paillier_cipher import PaillierSealer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
 from discreet.crypto.gelu_net.updates import SEEN, ClearUpdates, MaskedUpdates, NoisedUpdates, WeightUpdates
-from discreet.crypto.paillier.covered import covered
 from discreet.crypto.paillier.private_key import PrivateKey
 from discreet.display.plain import plain
-from discreet.ledger.own_file import create_own
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.schema.schema import Schema
@@ -57,7 +55,7 @@ def create(arguments: Namespace) -> int:
     net = GeluNet(_layers(arguments), rate=arguments.rate)
     weights = ServerWeights(net, net.fresh(np.random.default_rng(arguments.seed)))
     with OutFile(arguments.net, [arguments.weights]) as out:
-        _create(arguments.weights, weights.to_bytes())
+        write_secret_key(arguments.weights, weights)
         out.write(net.to_json() + "\n")
     text = f"Wrote {arguments.net}: give it to clients. Wrote {arguments.weights}: for the server alone."
     say(arguments, plain(text), net=arguments.net, weights=arguments.weights, digest=net.digest)
@@ -102,7 +100,7 @@ def serve(arguments: Namespace) -> int:
     members = GeluMembers(PartyCertificate.of(identity), tuple(read_card(path) for path in arguments.client))
     for name in arguments.trainer:
         members.roster.check_lists(name)
-    counts = _counts(arguments.counts)
+    counts = KeptFile.there(arguments.counts, b"{}")
     used = counts.data.decode(errors="replace")
     allowance = SlotAllowance(arguments.slots, used, lambda line: counts.replace(line.encode()))
     server = GeluServer(weights, identity, members.roster, allowance=allowance, trainers=arguments.trainer)
@@ -184,7 +182,7 @@ def _updates(arguments: Namespace, net: GeluNet) -> WeightUpdates:
         remedy = "Give --masks FILE, or --update clear."
         raise ParameterError("gelu train", "there is no place for the masks, which predictions need", remedy)
     if not Path(arguments.masks).exists():
-        _create(arguments.masks, MaskedUpdates(net).to_bytes())
+        write_secret_key(arguments.masks, MaskedUpdates(net))
     return read_kept_secret(arguments.masks, MaskedUpdates)
 
 
@@ -232,17 +230,3 @@ def _table(path: str) -> Numbers:
         remedy = "Give a header and rows of numbers, with commas between."
         raise ParameterError(f"read {plain(path)}", "it cannot be read, or has no rows", remedy) from None
     return found
-
-
-def _create(path: str, data: bytes) -> None:
-    try:
-        create_own(path, covered(data))
-    except OSError as why:
-        raise ParameterError(f"write {plain(path)}", str(why.strerror or why), "Choose another place.") from why
-
-
-def _counts(path: str) -> KeptFile:
-    """What was counted before; nothing in a file that is not there yet, which is made."""
-    with suppress(FileExistsError):
-        create_own(path, b"{}")
-    return KeptFile(path)
