@@ -32,6 +32,7 @@ from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
 from discreet.crypto.gelu_net.updates import SEEN, ClearUpdates, MaskedUpdates, NoisedUpdates, WeightUpdates
 from discreet.crypto.paillier.private_key import PrivateKey
+from discreet.crypto.paillier.public_key import Randomness
 from discreet.display.plain import plain
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -118,7 +119,7 @@ def train(arguments: Namespace) -> int:
     updates = _updates(arguments, net)
     noisy = _noise(arguments) if updates.kind == "noisy" else None
     with _opened(arguments, net, updates, "train") as client:
-        planned = plan_training(net, *_sizes(arguments, inputs), updates.kind)
+        planned = plan_training(net, *_sizes(arguments, inputs), updates.kind, randomness=_randomness(arguments))
         _say_before(arguments, planned, disclosures(net, updates.kind))
         if noisy is not None:
             with SqliteLedger.open(arguments.ledger) as ledger:
@@ -166,12 +167,16 @@ def _opened(arguments: Namespace, net: GeluNet, updates: WeightUpdates, purpose:
 def _key(arguments: Namespace, purpose: Purpose) -> PrivateKey:
     """A fresh key; for predictions the one of a file, where it is named, as a key takes some seconds to draw."""
     if purpose == "train":
-        return PrivateKey.drawn(randomness="subgroup" if arguments.subgroup else "short")
+        return PrivateKey.drawn(randomness=_randomness(arguments))
     if arguments.key is None:
         return PrivateKey.drawn()
     if not Path(arguments.key).exists():
         write_secret_key(arguments.key, PrivateKey.drawn())
     return read_secret_key(arguments.key, PrivateKey)
+
+
+def _randomness(arguments: Namespace) -> Randomness:
+    return "subgroup" if arguments.subgroup else "short"
 
 
 def _updates(arguments: Namespace, net: GeluNet) -> WeightUpdates:
