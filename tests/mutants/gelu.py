@@ -61,7 +61,7 @@ MUTANTS = [
             "self._masked_by and (client != self._masked_by or not masked)",
             "self._masked_by and client != self._masked_by",
         ),
-        ("values -= self.net.rate *", "values += self.net.rate *"),
+        ("[values - step for", "[values + step for"),
         ("centred(values + move, self.net.mask_bits(place))", "values + move"),
         ("return (steps + half) % whole - half", "return steps % whole - half"),
         ("self._keep(self._written(moved, client, history))", "pass"),

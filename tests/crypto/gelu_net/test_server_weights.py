@@ -84,7 +84,7 @@ def test_a_change_is_kept_before_it_is_in_force() -> None:
         change()
         assert kept[-1] == own.to_bytes()
     assert len({*kept}) == 3
-    assert own.history == history_after(history_after("", moves), moves)
+    assert own.history == history_after(history_after("", moves), moves) != history_after("", moves)
 
     def full(_: bytes) -> None:
         raise OSError("no space left")
