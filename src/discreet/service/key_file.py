@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
@@ -13,6 +14,7 @@ from discreet.crypto.certificate import PartyCertificate, from_pem, is_covered, 
 from discreet.crypto.identity import Identity
 from discreet.crypto.paillier.covered import covered, is_covered_secret, uncovered
 from discreet.ledger.own_file import create_own, read_own
+from discreet.service.kept_file import KeptFile
 
 VARIABLE = "DISCREET_PASSPHRASE"
 SHORTEST = 12  # letters of a passphrase
@@ -29,7 +31,15 @@ class SecretKey(Protocol):
     def from_bytes(cls, data: bytes) -> Self: ...
 
 
+class KeptSecret(Protocol):
+    """A secret that changes, and is given a function that keeps its new form: `ServerWeights` and `MaskedUpdates`."""
+
+    @classmethod
+    def from_bytes(cls, data: bytes, keep: Callable[[bytes], object], /) -> Self: ...
+
+
 Key = TypeVar("Key", bound=SecretKey)
+Kept = TypeVar("Kept", bound=KeptSecret)
 
 
 def write_identity(path: str | Path, drawn: Identity, passphrase: str | None = None) -> None:
@@ -81,9 +91,18 @@ def read_secret_key(path: str | Path, kind: type[Key], passphrase: str | None = 
         data = read_own(path, f"read {path}", 1, LONGEST_SHARE)
     except OSError as why:
         raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
-    if is_covered_secret(data) and passphrase is None:
-        passphrase = _known_or_asked(f"Passphrase of {path}: ")
-    return kind.from_bytes(uncovered(data, passphrase))
+    return kind.from_bytes(uncovered(data, passphrase or _passphrase_for(path, data)))
+
+
+def read_kept_secret(path: str | Path, kind: type[Kept]) -> Kept:
+    """A secret that writes its file again, under the same passphrase, before a change of it is in force."""
+    file = KeptFile(path)
+    passphrase = _passphrase_for(path, file.data)
+    return kind.from_bytes(uncovered(file.data, passphrase), lambda secret: file.replace(covered(secret, passphrase)))
+
+
+def _passphrase_for(path: str | Path, data: bytes) -> str | None:
+    return _known_or_asked(f"Passphrase of {path}: ") if is_covered_secret(data) else None
 
 
 def _check_passphrase(passphrase: str | None) -> None:

@@ -183,15 +183,15 @@ def test_plain_numbers_are_for_tests_alone() -> None:
 
 
 def test_masked_weights_are_for_the_client_that_has_the_masks() -> None:
-    server, masks = served(trainers=("ann", "bob")), MaskedUpdates(SMALL)
-    sides(SMALL, "plain", masks, server=server).client.step(*batch())
+    server = served(trainers=("ann", "bob"))
+    sides(SMALL, "plain", MaskedUpdates(SMALL), server=server).client.step(*batch())
     with pytest.raises(NotPermitted, match="masks of 'ann'"):
         sides(SMALL, "plain", ClearUpdates(), server=server)
     with pytest.raises(NotPermitted, match="masks of 'ann'"):
         GeluClient(SMALL, BOB, ROSTER, "server", server.answer, PlainSealer(), MaskedUpdates(SMALL), "train")
     late = served(trainers=("ann", "bob"))
     bob = GeluClient(SMALL, BOB, ROSTER, "server", late.answer, PlainSealer(), ClearUpdates(), "train")
-    sides(SMALL, "plain", masks, server=late).client.step(*batch())
+    sides(SMALL, "plain", MaskedUpdates(SMALL), server=late).client.step(*batch())
     other = GeluClient(SMALL, BOB, ROSTER, "server", served().answer, PlainSealer())
     for ask in (lambda: bob.update([np.zeros((17, 8)), np.zeros((9, 4))]), lambda: bob.forward(batch()[0])):
         with pytest.raises(NotPermitted, match="masks of 'ann'"):

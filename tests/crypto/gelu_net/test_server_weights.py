@@ -10,7 +10,7 @@ import pytest
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.crypto.errors import Malformed
-from discreet.crypto.gelu_net.server_weights import ServerWeights, arrays_in, centred
+from discreet.crypto.gelu_net.server_weights import ServerWeights, arrays_in, centred, history_after
 from tests.crypto.gelu_net.two_sides import SMALL, SQUARES
 
 PLAIN = {"ServerWeights": "how many there are is all that it prints"}
@@ -55,7 +55,7 @@ def test_they_are_written_and_read_and_neither_copied_nor_pickled_nor_printed() 
     masked.add_masked("ann", [np.ones((17, 8), dtype=np.int64), np.zeros((9, 4), dtype=np.int64)])
     for own in (fresh(), masked):
         read = ServerWeights.from_bytes(own.to_bytes())
-        assert (read.net, read.masked_by) == (own.net, own.masked_by)
+        assert (read.net, read.masked_by, read.history) == (own.net, own.masked_by, own.history)
         for one, other in zip(own.copied_values(), read.copied_values(), strict=True):
             np.testing.assert_array_equal(one, other)
         assert repr(own) == "ServerWeights(172 weights, secret)"
@@ -72,6 +72,30 @@ def test_they_are_written_and_read_and_neither_copied_nor_pickled_nor_printed() 
     ):
         with pytest.raises(Malformed):
             ServerWeights.from_bytes(wrong)
+
+
+def test_a_change_is_kept_before_it_is_in_force() -> None:
+    """What is kept is what follows, and where it cannot be kept the weights stay as they are."""
+    kept: list[bytes] = []
+    own = ServerWeights(SMALL, SMALL.fresh(np.random.default_rng(1)), keep=kept.append)
+    moves = [np.ones((17, 8), dtype=np.int64), np.zeros((9, 4), dtype=np.int64)]
+    changes = (lambda: own.move(moves), *[lambda: own.add_masked("ann", moves)] * 2)
+    for change in changes:
+        change()
+        assert kept[-1] == own.to_bytes()
+    assert len({*kept}) == 3
+    assert own.history == history_after(history_after("", moves), moves) != history_after("", moves)
+
+    def full(_: bytes) -> None:
+        raise OSError("no space left")
+
+    own._keep = full
+    with pytest.raises(OSError, match="no space"):
+        own.add_masked("ann", moves)
+    assert own.to_bytes() == kept[-1]
+    again = ServerWeights.from_bytes(kept[-1], kept.append)
+    again.add_masked("ann", moves)
+    assert kept[-1] == again.to_bytes()
 
 
 def test_weights_of_other_shapes_are_refused() -> None:

@@ -28,11 +28,11 @@ def served(limit: int = 100) -> GeluServer:
 
 
 def test_training_and_predictions_over_a_line_are_those_in_one_process() -> None:
-    server, told, saved = served(), list[str](), list[str]()
+    server, told = served(), list[str]()
     inputs, classes = batch()
     here = sides(SMALL)
     here.client.step(inputs, classes)
-    with listening(server, told, saved) as address:
+    with listening(server, told) as address:
         with GeluLine(address, ANN, members_of(ANN)) as line:
             client = GeluClient(SMALL, ANN, ROSTER, "server", line, PlainSealer(), ClearUpdates(), "train")
             client.step(inputs, classes)
@@ -44,7 +44,6 @@ def test_training_and_predictions_over_a_line_are_those_in_one_process() -> None
             assert asked.left == 100
     for one, other in zip(server.weights.copied_values(), here.server.weights.copied_values(), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert saved == ["saved"]  # ann may train, bob may not
     assert any("ann is connected" in line for line in told)
 
 

@@ -151,6 +151,26 @@ def test_more_records_than_a_message_takes_are_asked_in_parts() -> None:
     assert [one["sent"] for one in first] == [1, 1, 1, 1, 0, 0, 0, 0]
 
 
+def told_by_products(rows: np.ndarray) -> list[tuple[object, int]]:
+    """What each product says in the clear, and how long it is."""
+    own = noisy()
+    NoisyTraining(2, 5.0).run(own.client, private(rows))
+    bodies = [GeluBody.from_bytes(one.message.body, **FACTS) for one in own.said if one.message.kind == "product"]
+    return [(one.facts, len(one.payload)) for one in bodies]
+
+
+def test_neighbors_are_told_alike_also_where_records_repeat_themselves() -> None:
+    """Which batches have the same records is no release: 64 records twice, and with one replaced; a made-up record."""
+    twice = np.vstack([table(64)] * 2)
+    other = twice.copy()
+    other[70] = 0.0
+    assert told_by_products(twice) == told_by_products(other)
+    alone = table(65)
+    made_up = alone.copy()
+    made_up[64] = 0.0  # the first that a question is tried on
+    assert told_by_products(alone) == told_by_products(made_up)
+
+
 FACTS = {"number": int, "place": int, "direction": str, "rows": int, "batch": int, "sent": int}
 
 

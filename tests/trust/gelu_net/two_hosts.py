@@ -23,7 +23,7 @@ def members_of(client: Identity) -> GeluMembers:
 
 
 @contextmanager
-def listening(server: GeluServer, told: list[str], saved: list[str] | None = None) -> Iterator[str]:
+def listening(server: GeluServer, told: list[str]) -> Iterator[str]:
     """Where the service listens while the block lasts."""
     loop, there = asyncio.new_event_loop(), threading.Event()
 
@@ -31,8 +31,7 @@ def listening(server: GeluServer, told: list[str], saved: list[str] | None = Non
         told.append(line)
         there.set()
 
-    save = None if saved is None else lambda: saved.append("saved")
-    service = GeluService(server, MEMBERS, tell, save)
+    service = GeluService(server, MEMBERS, tell)
     task = loop.create_task(service.listen("127.0.0.1:0"))
 
     def live() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.held import Held, exclusive
-from discreet.crypto.errors import UNOPENED, Malformed
+from discreet.crypto.errors import UNOPENED, Malformed, OutOfOrder
 from discreet.crypto.gelu_net.activation import Numbers
 from discreet.crypto.gelu_net.gelu_loss import deltas_and_loss
 from discreet.crypto.gelu_net.gelu_message import (
@@ -92,7 +92,7 @@ class GeluClient(Held):
         self.net, self.purpose, self.traffic = net, purpose, Traffic()
         self._identity, self._roster, self._server, self._line = identity, roster, server, line
         self._sealer, self._updates = sealer, updates or ClearUpdates()
-        self._number, self._sent, self._session = 0, dict[bytes, int](), HELLO
+        self._number, self._sent, self._session, self._unsure = 0, dict[bytes, int](), HELLO, False
         self._session, self.most_rows, self.left = self._opened(bits or system_bits())
 
     @property
@@ -109,11 +109,15 @@ class GeluClient(Held):
         inputs : array of shape (records, inputs)
             The records; values outside the range of the precision are refused.
         """
+        return self._passed(inputs, 0)
+
+    def _passed(self, inputs: ArrayLike, part: int) -> Passed:
+        """The same, of one of the parts of a step."""
         steps, kind = self._checked(inputs), "inputs"
         taken, given = [], []
         for place, layer in enumerate(self.net.layers):
             taken.append(np.ldexp(steps.astype(np.float64), -getattr(self.net.precision, kind)))
-            given.append(self._product(place, "forward", steps))
+            given.append(self._product(place, "forward", steps, part))
             kind = "activations"
             steps = self.net.precision.steps(layer.applied.of(given[-1]), kind)
         return ForwardPass(taken, given)
@@ -171,9 +175,18 @@ class GeluClient(Held):
         return losses
 
     @exclusive
-    def record_gradients(self, inputs: ArrayLike, targets: ArrayLike) -> Numbers:
-        """The gradient of each record, all layers in a row: secret, for whoever clips and adds noise."""
-        passed = self.forward(inputs)
+    def record_gradients(self, inputs: ArrayLike, targets: ArrayLike, part: int = 0) -> Numbers:
+        """The gradient of each record, all layers in a row: secret, for whoever clips and adds noise.
+
+        Parameters
+        ----------
+        inputs, targets : array
+            Of the records.
+        part : int
+            Public. Which part of its step this is. It is not sent again where it is that of an earlier step; and as
+            other parts are not looked at, the server is not told which of them have the same records.
+        """
+        passed = self._passed(inputs, part)
         deltas, _ = deltas_and_loss(self.net, passed.outputs, targets)
         places = range(len(self.net.layers) - 1, -1, -1)
         found = [
@@ -186,7 +199,11 @@ class GeluClient(Held):
     def update(self, gradients: list[Numbers]) -> None:
         """Tell the server to move its weights by these gradients, in the way of this session."""
         body = GeluBody({"number": self._number}, self._updates.sent(gradients))
-        self._asked(UPDATE, body, UPDATED)
+        try:
+            self._asked(UPDATE, body, UPDATED)
+        except BaseException:
+            self._unsure = self._updates.kind == "masked"
+            raise
 
     def _deltas(self, passed: ForwardPass, deltas: Numbers) -> Iterator[Numbers]:
         """How the loss grows with what each layer gives, from the last to the first."""
@@ -208,11 +225,11 @@ class GeluClient(Held):
             raise ParameterError(ASKED, "a number is outside the range, or none", remedy, "Nothing was sent.")
         return self.net.precision.steps(given, "inputs")
 
-    def _product(self, place: int, direction: Direction, steps: Steps) -> Numbers:
+    def _product(self, place: int, direction: Direction, steps: Steps, part: int = 0) -> Numbers:
         """What the weights give, as real numbers."""
         packing = self.net.packing(place, direction, masked=self._updates.kind == "masked")
         first = place == 0 and direction == "forward" and self.purpose == "train"
-        about = sha256(repr(steps.shape).encode() + steps.tobytes()).digest() if first else b""
+        about = sha256(repr((part, steps.shape)).encode() + steps.tobytes()).digest() if first else b""
         again = first and about in self._sent
         batch = self._sent.get(about, len(self._sent)) if first else 0
         facts = {"number": self._number, "place": place, "direction": direction, "rows": len(steps)}
@@ -232,17 +249,22 @@ class GeluClient(Held):
         opening = GeluBody(facts, framed(*self._sealer.opening()))
         message = self._exchanged(OPEN, opening, OPENED)
         try:
-            found = GeluBody.from_bytes(message.body, nonce=str, fresh=str, net=str, rows=int, left=int).facts
+            kinds = {"nonce": str, "fresh": str, "net": str, "rows": int, "left": int, "history": str}
+            found = GeluBody.from_bytes(message.body, **kinds).facts
             fresh = bytes.fromhex(found["fresh"])
         except ValueError as why:
             raise Malformed(ASKED, "the session cannot be read", "Open another.", UNOPENED) from why
         if found["nonce"] != nonce or GeluNet.from_json(found["net"]) != self.net or not 1 <= found["rows"] <= 2**16:
             remedy = "Ask for the network that the server has, and open another session."
             raise Malformed(ASKED, "the server has another network, or answers another session", remedy, UNOPENED)
+        self._updates.continued(found["history"])
         return sha256(framed(nonce.encode(), fresh)).hexdigest(), found["rows"], found["left"]
 
     def _asked(self, kind: str, body: GeluBody, due: str) -> tuple[bytes, bool]:
         """What the server says to this, which must be the answer to it; and whether it has kept what was sent."""
+        if self._unsure:
+            obstacle = "nobody has said whether the server has the last update, so the masks may be ahead"
+            raise OutOfOrder(ASKED, obstacle, "Open another session with these masks.", UNOPENED)
         message = self._exchanged(kind, body, due)
         found = GeluBody.from_bytes(message.body, number=int, kept=int)
         if found.facts["number"] != self._number:

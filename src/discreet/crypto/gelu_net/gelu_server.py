@@ -160,11 +160,15 @@ class GeluServer(Held):
             raise NotPermitted(ASKED, obstacle, "Ask with clear updates.", UNOPENED)
         if update == "masked" and cipher == "ring":
             raise NotPermitted(ASKED, "the ring has no room for masks", "Take Paillier, or clear updates.", UNOPENED)
+        if cipher == "ring" and not training:
+            obstacle = "an answer on the ring shows all weights of its layer, however few slots are asked"
+            raise NotPermitted(ASKED, obstacle, "Take Paillier.", UNOPENED)
         products = products_of(cipher, unframed(body.payload), self.net, strict=not training)
         fresh = self._bits.integer(8 * NONCE).to_bytes(NONCE, "big")
         name = sha256(framed(nonce.encode(), fresh)).hexdigest()
         self._sessions[message.sender] = _Session(name, message.sender, training, update, products)
-        facts = {"nonce": nonce, "fresh": fresh.hex(), "net": self.net.to_json(), "rows": self.most_rows}
+        facts: dict[str, Any] = {"nonce": nonce, "fresh": fresh.hex(), "net": self.net.to_json()}
+        facts |= {"rows": self.most_rows, "history": self.weights.history}
         facts["left"] = MOST_LEFT if training else min(self.allowance.left(message.sender), MOST_LEFT)
         return self._said(HELLO, OPENED, GeluBody(facts))
 

@@ -51,15 +51,21 @@ class Register:
 
     def enrolled(self, gallery: Gallery, names: Sequence[str]) -> Register:
         """With the names of the batch that was enrolled last."""
-        if gallery.key != self.key or gallery.templates != len(self.names) + len(names):
-            obstacle = f"the gallery has {gallery.templates} templates for {len(self.names)} + {len(names)} names"
-            raise ParameterError(ASKED, obstacle, "Give a name for each, and the register of this gallery.")
         self.check_new(names)
-        blocks = gallery.blocks
-        counts, digests = tuple(one.templates for one in blocks), tuple(one.digest for one in blocks)
-        if digests[: len(self.digests)] != self.digests:
-            raise ParameterError(ASKED, "the gallery's earlier blocks are others", "Give the register of this gallery.")
+        self._check_of(gallery, len(self.names) + len(names))
+        counts, digests = (tuple(getattr(one, of) for one in gallery.blocks) for of in ("templates", "digest"))
         return replace(self, names=(*self.names, *names), blocks=counts, digests=digests)
+
+    def check_of(self, gallery: Gallery) -> None:
+        """Refuse, before anything is enrolled, the list of another gallery, or of less than there is."""
+        self._check_of(gallery, len(self.names))
+
+    def _check_of(self, gallery: Gallery, names: int) -> None:
+        digests = tuple(one.digest for one in gallery.blocks)
+        if (gallery.key, gallery.templates) != (self.key, names) or digests[: len(self.digests)] != self.digests:
+            obstacle = f"the gallery has {gallery.templates} templates for {names} names, or is another"
+            remedy = "Give a name for each, and the register of this gallery; or take both as they were before."
+            raise ParameterError(ASKED, obstacle, remedy)
 
     def check_new(self, names: Sequence[str]) -> None:
         """Refuse, before anything is enrolled, names that are empty, long, or there already."""

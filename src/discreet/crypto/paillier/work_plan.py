@@ -62,11 +62,11 @@ def plan_encryption(by: PublicKey | PrivateKey, shape: Sequence[int], packing: P
     seconds = product_seconds(by.public.key_bits, owner=isinstance(by, PrivateKey))
     if isinstance(by, PrivateKey):
         width = SUBGROUP if by.public.randomness == "subgroup" else by.public.key_bits // 2
-        return _plan(by.public, count, 2 * _power(count, width, OWN_DIGIT) * seconds)
-    return _plan(by.public, count, _power(count, by.public.exponent_bits, DIGIT) * seconds)
+        return _plan(by.public, count, 2 * products_of_power(count, width, OWN_DIGIT) * seconds)
+    return _plan(by.public, count, products_of_power(count, by.public.exponent_bits, DIGIT) * seconds)
 
 
-def _power(count: int, width: int, digit: int) -> float:
+def products_of_power(count: int, width: int, digit: int) -> float:
     """The products of each power of a fixed base: plainly, or by a table, where its making is worth it."""
     return min(float(width), -(-width // digit) * (1 + 2**digit / count))
 

@@ -28,14 +28,10 @@ class GeluService:
         Public. Who may call.
     tell : callable
         Given a line of text for the owner whenever something happens.
-    save : callable, optional
-        Called when a client that may train has hung up, so that what it has trained is kept.
     """
 
-    def __init__(
-        self, server: GeluServer, members: GeluMembers, tell: Tell, save: Callable[[], object] | None = None
-    ) -> None:
-        self._server, self._members, self._tell, self._save = server, members, tell, save
+    def __init__(self, server: GeluServer, members: GeluMembers, tell: Tell) -> None:
+        self._server, self._members, self._tell = server, members, tell
 
     async def listen(self, address: str) -> None:
         """Wait for calls, until cancelled."""
@@ -61,12 +57,7 @@ class GeluService:
             self._tell(f"{link.name}: {why}")
         finally:
             link.cut()
-            await asyncio.to_thread(self._ended, link.name)
-
-    def _ended(self, client: str) -> None:
-        self._server.end(client)
-        if self._save is not None and client in self._server.trainers:
-            self._save()
+            await asyncio.to_thread(self._server.end, link.name)
 
     def _answered(self, signed: Signed) -> tuple[Signed, bool]:
         """The answer, or a refusal, and whether the line goes on."""

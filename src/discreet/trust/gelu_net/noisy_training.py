@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -40,8 +41,8 @@ class NoisyTraining:
     Guarantee
     ---------
     `event`, for neighbors that replace one record, towards a server that computes as agreed: `GaussianLoss(multiplier)`
-    for each step (Abadi et al. 2016, without samples). A server that mixes records in a slot, which it could, moves a
-    sum farther than that.
+    for each step (Abadi et al. 2016, without samples), as long as encryption hides the records. A server that mixes
+    records in a slot, which it could, moves a sum farther than that.
 
     Examples
     --------
@@ -79,10 +80,9 @@ class NoisyTraining:
             charged stays so if the line breaks: what was released until then is in the server's weights.
         """
         records = self._checked(client, data)
-        question = _question(client, data, self.clip)
         with data.permit(self.event, ASKED) as permit:
             for _ in range(self.steps):
-                total = permit.ask(question, self.mechanism)
+                total = permit.ask(_question(client, data, self.clip), self.mechanism)
                 client.update(list(_by_layers(client.net, np.asarray(total) / records)))
 
     def _checked(self, client: GeluClient, data: PrivateData) -> int:
@@ -100,15 +100,15 @@ class NoisyTraining:
 
 
 def _question(client: GeluClient, data: PrivateData, clip: float) -> BoundedSum:
-    """The sum of all clipped gradients; what is missing counts as zero."""
-    net, columns = client.net, data.schema.features
+    """The sum of all clipped gradients, asked once; what is missing counts as zero."""
+    net, columns, part = client.net, data.schema.features, count()
 
     def of(rows: Array) -> Array:
         inputs, classes = np.nan_to_num(rows[:, :-1]), np.nan_to_num(rows[:, -1])
         wanted = np.clip(np.rint(classes), 0, net.layers[-1].outputs - 1).astype(np.int64)
         most = net.precision.largest_input
         parts = [
-            client.record_gradients(np.clip(inputs[at : at + batch], -most, most), wanted[at : at + batch])
+            client.record_gradients(np.clip(inputs[at : at + batch], -most, most), wanted[at : at + batch], next(part))
             for batch in (client.most_rows,)
             for at in range(0, len(rows), batch)
         ]

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from discreet.core.errors import ParameterError
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.crypto.errors import Malformed
 from discreet.crypto.gelu_net.experimental.ring import DEGREE, PRIMES, coefficients, expanded, signed, transformed
 from discreet.crypto.gelu_net.experimental.ring_cipher import SEED, RingProducts, RingSealer, step_of
@@ -74,6 +74,32 @@ def test_two_ciphertexts_of_the_same_numbers_have_nothing_in_common() -> None:
     assert one[:SEED] != two[:SEED]
     first, second = (np.frombuffer(data[SEED:], "<u4") for data in (one, two))
     assert (first == second).mean() < 1e-3
+
+
+def solved(matrix: np.ndarray, right: np.ndarray, prime: int) -> np.ndarray:
+    """A linear system modulo a prime, by elimination."""
+    both = np.column_stack([matrix, right]).astype(object) % prime
+    for place in range(len(both)):
+        pivot = place + int(np.flatnonzero(both[place:, place])[0])
+        both[[place, pivot]] = both[[pivot, place]]
+        both[place] = both[place] * pow(int(both[place, place]), -1, prime) % prime
+        for row in range(len(both)):
+            if row != place:
+                both[row] = (both[row] - both[row, place] * both[place]) % prime
+    found = both[:, len(matrix) :]
+    return np.where(found > prime // 2, found - prime, found)
+
+
+def test_one_answer_shows_all_weights_and_so_nobody_is_answered_questions_on_the_ring() -> None:
+    """Half of it is the weights times polynomials that the client has drawn: 16 coefficients of these are enough."""
+    sealer, products, prime = RingSealer.drawn(SMALL), RingProducts(SMALL), PRIMES[0]
+    matrix = np.random.default_rng(2).integers(-(2**13), 2**13, (16, 8))
+    data = sealer.sealed(np.ones((1, 16), dtype=np.int64), PACKING)
+    answer = products.answer(products.read(data, (1, 16), PACKING), matrix, np.zeros(8, dtype=np.int64), PACKING)
+    half, known = np.frombuffer(answer, "<u4").reshape(2, 2, 8, DEGREE)[0, 0], expanded(data[:SEED], 16)[0]
+    np.testing.assert_array_equal(solved(known[:, :16].T, half[:, :16].T, prime), matrix)
+    with pytest.raises(NotPermitted, match="shows all weights of its layer"):
+        sides(SMALL, "ring", purpose="predict")
 
 
 def test_what_has_no_room_or_no_form_is_refused() -> None:

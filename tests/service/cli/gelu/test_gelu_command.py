@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from discreet.crypto.gelu_net.gelu_net import GeluNet
+from discreet.crypto.gelu_net.layers import ConvolutionLayer, DenseLayer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.cli.command import main
@@ -102,6 +103,7 @@ def test_a_network_is_trained_under_masks_and_asked_up_to_the_limit(folder: Path
         assert "ciphertexts are sent" in out
         assert "7 questions give all of them exactly" in out
         assert "uniform numbers" in out
+        assert read_secret_key("w.secret", ServerWeights).masked_by == "ann"  # kept before the server stops
         ask = ["gelu", "predict", "ask.csv", *ANN, "--connect", address, "--masks", "masks", "--out", "found.csv"]
         ask += ["--key", "ann.paillier"]
         assert main(ask) == 0
@@ -116,7 +118,6 @@ def test_a_network_is_trained_under_masks_and_asked_up_to_the_limit(folder: Path
     assert len(found) == 31
     assert set(found[1:]) <= {"0", "1", "2"}
     assert json.loads(Path("counts.json").read_text()) == {"ann": {"0": 30, "1": 30}}
-    assert read_secret_key("w.secret", ServerWeights).masked_by == "ann"
     for secret in ("w.secret", "masks", "counts.json", "ann.paillier"):
         assert Path(secret).stat().st_mode & 0o077 == 0
 
@@ -137,6 +138,14 @@ def test_noisy_training_is_paid_from_the_clients_ledger(folder: Path, capsys: Ou
     assert "nobody pays for noisy updates" in capsys.readouterr().err
 
 
+def test_layers_on_images_come_before_the_others(folder: Path) -> None:
+    create = ["gelu", "create", "images.json", "--weights", "images.secret", "--image", "1", "8", "8"]
+    assert main([*create, "--convolution", "4", "3", "2", "--convolution", "6", "2", "1", "--layers", "10"]) == 0
+    convolutions = ConvolutionLayer((1, 8, 8), 4, 3, 2), ConvolutionLayer((4, 3, 3), 6, 2, 1)
+    assert GeluNet.from_json(Path("images.json").read_text()).layers == (*convolutions, DenseLayer(24, 10, "identity"))
+    assert read_secret_key("images.secret", ServerWeights).net.weights == 40 + 102 + 250
+
+
 def test_plans_are_said_before_anything_is_done(folder: Path, capsys: Out) -> None:
     capsys.readouterr()
     assert main(["gelu", "plan", "net.json", "--records", "30", "--epochs", "2", "--batch", "15", "--json"]) == 0
@@ -153,6 +162,7 @@ def test_mistakes_are_one_line_and_leave_no_file(folder: Path, capsys: Out) -> N
         ["gelu", "create", "net.json", "--weights", "w.secret", "--layers", "6", "3"],
         ["gelu", "create", "new.json", "--weights", "new.secret", "--layers", "6"],
         ["gelu", "create", "new.json", "--weights", "new.secret", "--layers", "6", "3", "2", "--activation", "step"],
+        ["gelu", "create", "new.json", "--weights", "new.secret", "--layers", "6", "3", "--convolution", "4", "3", "2"],
         ["gelu", "plan", "ask.csv", "--records", "30"],
         ["gelu", "plan", "nothing.json", "--records", "30"],
         ["gelu", "plan", "net.json", "--records", "0"],

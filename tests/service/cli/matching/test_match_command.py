@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -164,6 +165,23 @@ def test_mistakes_are_said(
     told = capsys.readouterr().err
     assert told.startswith("discreet: ")
     assert re.search(said, told)
+
+
+def test_a_register_of_less_than_the_gallery_has_is_refused_before_anything_is_enrolled(
+    walked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out
+) -> None:
+    """As after an enrolment that was interrupted between the two files."""
+    shutil.copytree(walked, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    before = Path("faces.register").read_bytes()
+    for batch in ("dan", "lea"):
+        Path("names.txt").write_text("".join(f"{batch} {place}\n" for place in range(5)))
+        expected = 0 if batch == "dan" else 2
+        size = Path("faces").stat().st_size
+        assert main(list(ENROL)) == expected
+        assert (Path("faces").stat().st_size == size) == bool(expected)
+        Path("faces.register").write_bytes(before)
+    assert "has 10 templates for 5 names" in capsys.readouterr().err
 
 
 def test_what_is_no_gallery_is_not_served(walked: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:

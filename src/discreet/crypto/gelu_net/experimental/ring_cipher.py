@@ -38,9 +38,11 @@ EXACT = 2.0**53
 class RingSealer:
     """The client's end: a ternary secret; a number of each record is a coefficient, up to 4,096 records at a time.
 
-    An error of a ciphertext is made of coins, and answers carry what the weights make of errors: so they tell the
-    client more of the weights than numbers alone. Ciphertexts hide numbers if ring-LWE of this size is hard: 4,096
+    Numbers are hidden from the server, and weights are not hidden from the client: half of an answer is the product of
+    the weights with uniform polynomials that the client knows, so that one answer shows all weights of a layer. This is
+    for training, whose client knows them anyway. Ciphertexts hide numbers if ring-LWE of this size is hard: 4,096
     coefficients and a modulus of 60 bits, where tables of the homomorphic encryption standard allow 109 for 128 bits.
+    An error of a ciphertext is made of coins.
 
     Parameters
     ----------

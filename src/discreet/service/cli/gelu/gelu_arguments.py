@@ -22,7 +22,21 @@ def _add_create(actions: Any) -> None:
     create = actions.add_parser("create", help="write a network for all, and fresh weights for the server alone")
     create.add_argument("net", metavar="NET", help="where to write what all may know")
     create.add_argument("--weights", required=True, metavar="FILE", help="where to write the weights")
-    create.add_argument("--layers", required=True, type=int, nargs="+", metavar="N", help="such as 64 32 10")
+    create.add_argument(
+        "--layers", required=True, type=int, nargs="+", metavar="N", help="such as 64 32 10; after images, 32 10"
+    )
+    create.add_argument(
+        "--image", type=int, nargs=3, metavar=("C", "H", "W"), help="inputs are images: channels, height, width"
+    )
+    create.add_argument(
+        "--convolution",
+        type=int,
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("F", "SIDE", "STRIDE"),
+        help="a layer on images: how many filters, of which side, how far apart; for each",
+    )
     create.add_argument("--activation", default="gelu", metavar="A", help="gelu (default), relu, tanh or sigmoid")
     create.add_argument("--rate", type=float, default=0.2, metavar="R", help="of a step of descent (default: 0.2)")
     create.add_argument("--seed", type=int, metavar="S", help="of the weights to begin with")
@@ -43,7 +57,7 @@ def _add_plan(actions: Any) -> None:
 
 def _add_serve(actions: Any) -> None:
     serve = actions.add_parser("serve", help="answer clients, until stopped")
-    serve.add_argument("weights", metavar="FILE", help="the weights; written again when it is stopped, if they moved")
+    serve.add_argument("weights", metavar="FILE", help="the weights; written again whenever they move")
     serve.add_argument("--identity", required=True, metavar="KEY", help="the server's secret key")
     serve.add_argument("--client", required=True, action="append", metavar="CARD", help="of who may ask; for each")
     serve.add_argument("--trainer", action="append", default=[], metavar="NAME", help="who may train; for each")
@@ -61,7 +75,9 @@ def _add_client(command: Any) -> None:
     command.add_argument("--server", required=True, metavar="CARD", help="of who has the weights")
     command.add_argument("--connect", required=True, metavar="HOST:PORT", help="where it listens")
     command.add_argument("--divide", type=float, default=1.0, metavar="X", help="inputs by this (default: 1)")
-    command.add_argument("--masks", metavar="FILE", help="of masked updates: secret, and needed ever after")
+    command.add_argument(
+        "--masks", metavar="FILE", help="of masked updates: secret, needed ever after, made if missing"
+    )
     _add_json(command)
 
 

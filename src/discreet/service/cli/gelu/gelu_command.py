@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -25,22 +26,22 @@ from discreet.crypto.gelu_net.gelu_client import GeluClient, Purpose
 from discreet.crypto.gelu_net.gelu_net import GeluNet
 from discreet.crypto.gelu_net.gelu_plan import GeluPlan, plan_prediction, plan_training
 from discreet.crypto.gelu_net.gelu_server import GeluServer
-from discreet.crypto.gelu_net.layers import DenseLayer
+from discreet.crypto.gelu_net.layers import ConvolutionLayer, DenseLayer, Layer
 from discreet.crypto.gelu_net.paillier_cipher import PaillierSealer
 from discreet.crypto.gelu_net.server_weights import ServerWeights
 from discreet.crypto.gelu_net.slot_allowance import SlotAllowance
 from discreet.crypto.gelu_net.updates import SEEN, ClearUpdates, MaskedUpdates, NoisedUpdates, WeightUpdates
-from discreet.crypto.paillier.covered import covered
 from discreet.crypto.paillier.private_key import PrivateKey
+from discreet.crypto.paillier.public_key import Randomness
 from discreet.display.plain import plain
-from discreet.ledger.own_file import create_own, read_own, replace_own
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.schema.schema import Schema
 from discreet.service.cli.out_file import OutFile
-from discreet.service.cli.parties.party_command import until_stopped
+from discreet.service.cli.parties.party_command import tell, until_stopped
 from discreet.service.cli.saying import say
-from discreet.service.key_file import read_card, read_identity, read_secret_key, write_secret_key
+from discreet.service.kept_file import KeptFile
+from discreet.service.key_file import read_card, read_identity, read_kept_secret, read_secret_key, write_secret_key
 from discreet.trust.gelu_net.gelu_line import GeluLine
 from discreet.trust.gelu_net.gelu_members import GeluMembers
 from discreet.trust.gelu_net.gelu_service import GeluService
@@ -48,24 +49,36 @@ from discreet.trust.gelu_net.noisy_training import NoisyTraining
 from discreet.trust.private_data import PrivateData
 
 ASKED = "gelu"
-LONGEST = 2**24  # bytes of a file of counts
 
 
 def create(arguments: Namespace) -> int:
     """Write a network, and weights to begin with."""
-    sizes = arguments.layers
-    if len(sizes) < 2:
-        raise ParameterError("gelu create", f"there are {len(sizes)} sizes", "Give inputs, hidden sizes and outputs.")
-    kinds = [arguments.activation] * (len(sizes) - 2) + ["identity"]
-    layers = [DenseLayer(one, other, kind) for one, other, kind in zip(sizes, sizes[1:], kinds, strict=False)]
-    net = GeluNet(tuple(layers), rate=arguments.rate)
+    net = GeluNet(_layers(arguments), rate=arguments.rate)
     weights = ServerWeights(net, net.fresh(np.random.default_rng(arguments.seed)))
     with OutFile(arguments.net, [arguments.weights]) as out:
-        _create(arguments.weights, weights.to_bytes())
+        write_secret_key(arguments.weights, weights)
         out.write(net.to_json() + "\n")
     text = f"Wrote {arguments.net}: give it to clients. Wrote {arguments.weights}: for the server alone."
     say(arguments, plain(text), net=arguments.net, weights=arguments.weights, digest=net.digest)
     return 0
+
+
+def _layers(arguments: Namespace) -> tuple[Layer, ...]:
+    """Convolutions of images, if there are any, and dense layers."""
+    asked, sizes, shape = "gelu create", list(arguments.layers), tuple(arguments.image or ())
+    convolutions: list[Layer] = []
+    for filters, side, stride in arguments.convolution:
+        if not shape:
+            raise ParameterError(asked, "there are convolutions and no images", "Give --image.")
+        layer = ConvolutionLayer(shape, filters, side, stride, arguments.activation)
+        convolutions.append(layer)
+        shape = (filters, *layer.grid)
+    if shape:
+        sizes.insert(0, math.prod(shape))
+    if len(sizes) < 2:
+        raise ParameterError(asked, f"there are {len(sizes)} sizes", "Give inputs, hidden sizes and outputs.")
+    kinds = [arguments.activation] * (len(sizes) - 2) + ["identity"]
+    return (*convolutions, *map(DenseLayer, sizes[:-1], sizes[1:], kinds))
 
 
 def plan(arguments: Namespace) -> int:
@@ -83,16 +96,18 @@ def plan(arguments: Namespace) -> int:
 
 def serve(arguments: Namespace) -> int:
     """Answer clients until stopped."""
-    weights = read_secret_key(arguments.weights, ServerWeights)
+    weights = read_kept_secret(arguments.weights, ServerWeights)
     identity = read_identity(arguments.identity)
     members = GeluMembers(PartyCertificate.of(identity), tuple(read_card(path) for path in arguments.client))
     for name in arguments.trainer:
         members.roster.check_lists(name)
-    allowance = SlotAllowance(arguments.slots, _counts(arguments.counts), partial(_keep, arguments.counts))
+    counts = KeptFile.there(arguments.counts, b"{}")
+    used = counts.data.decode(errors="replace")
+    allowance = SlotAllowance(arguments.slots, used, lambda line: counts.replace(line.encode()))
     server = GeluServer(weights, identity, members.roster, allowance=allowance, trainers=arguments.trainer)
     for line in disclosures(weights.net, "masked" if arguments.trainer else None, arguments.slots):
         say(arguments, line, disclosure=line)
-    service = GeluService(server, members, partial(_told, arguments), partial(_save, arguments.weights, weights))
+    service = GeluService(server, members, partial(tell, arguments))
     asyncio.run(until_stopped(service.listen(arguments.listen)))
     return 0
 
@@ -104,7 +119,7 @@ def train(arguments: Namespace) -> int:
     updates = _updates(arguments, net)
     noisy = _noise(arguments) if updates.kind == "noisy" else None
     with _opened(arguments, net, updates, "train") as client:
-        planned = plan_training(net, *_sizes(arguments, inputs), updates.kind)
+        planned = plan_training(net, *_sizes(arguments, inputs), updates.kind, randomness=_randomness(arguments))
         _say_before(arguments, planned, disclosures(net, updates.kind))
         if noisy is not None:
             with SqliteLedger.open(arguments.ledger) as ledger:
@@ -113,8 +128,6 @@ def train(arguments: Namespace) -> int:
         else:
             generator = np.random.default_rng(arguments.seed)
             losses = client.fit(inputs, classes, arguments.epochs, arguments.batch, generator)
-        if isinstance(updates, MaskedUpdates):
-            replace_own(arguments.masks, covered(updates.to_bytes()))
         sent, received = client.traffic.sent, client.traffic.received
     text = f"trained; {sent / 1e6:.3g} MB were sent and {received / 1e6:.3g} MB received"
     say(arguments, text, losses=losses, sent=sent, received=received)
@@ -124,7 +137,7 @@ def train(arguments: Namespace) -> int:
 def predict(arguments: Namespace) -> int:
     """Write the class of each record."""
     net, inputs = _net(arguments.net), _table(arguments.records) / arguments.divide
-    updates: WeightUpdates = read_secret_key(arguments.masks, MaskedUpdates) if arguments.masks else ClearUpdates()
+    updates: WeightUpdates = read_kept_secret(arguments.masks, MaskedUpdates) if arguments.masks else ClearUpdates()
     with OutFile(arguments.out, [arguments.records]) as out, _opened(arguments, net, updates, "predict") as client:
         if client.left < len(inputs):
             obstacle = f"there are {len(inputs)} records, and {client.left} slots are left"
@@ -154,12 +167,16 @@ def _opened(arguments: Namespace, net: GeluNet, updates: WeightUpdates, purpose:
 def _key(arguments: Namespace, purpose: Purpose) -> PrivateKey:
     """A fresh key; for predictions the one of a file, where it is named, as a key takes some seconds to draw."""
     if purpose == "train":
-        return PrivateKey.drawn(randomness="subgroup" if arguments.subgroup else "short")
+        return PrivateKey.drawn(randomness=_randomness(arguments))
     if arguments.key is None:
         return PrivateKey.drawn()
     if not Path(arguments.key).exists():
         write_secret_key(arguments.key, PrivateKey.drawn())
     return read_secret_key(arguments.key, PrivateKey)
+
+
+def _randomness(arguments: Namespace) -> Randomness:
+    return "subgroup" if arguments.subgroup else "short"
 
 
 def _updates(arguments: Namespace, net: GeluNet) -> WeightUpdates:
@@ -170,10 +187,8 @@ def _updates(arguments: Namespace, net: GeluNet) -> WeightUpdates:
         remedy = "Give --masks FILE, or --update clear."
         raise ParameterError("gelu train", "there is no place for the masks, which predictions need", remedy)
     if not Path(arguments.masks).exists():
-        drawn = MaskedUpdates(net)
-        _create(arguments.masks, drawn.to_bytes())
-        return drawn
-    return read_secret_key(arguments.masks, MaskedUpdates)
+        write_secret_key(arguments.masks, MaskedUpdates(net))
+    return read_kept_secret(arguments.masks, MaskedUpdates)
 
 
 def _noise(arguments: Namespace) -> NoisyTraining:
@@ -220,32 +235,3 @@ def _table(path: str) -> Numbers:
         remedy = "Give a header and rows of numbers, with commas between."
         raise ParameterError(f"read {plain(path)}", "it cannot be read, or has no rows", remedy) from None
     return found
-
-
-def _create(path: str, data: bytes) -> None:
-    try:
-        create_own(path, covered(data))
-    except OSError as why:
-        raise ParameterError(f"write {plain(path)}", str(why.strerror or why), "Choose another place.") from why
-
-
-def _counts(path: str) -> str:
-    """What was counted before; nothing in a file that is not there yet, which is made."""
-    with suppress(FileExistsError):
-        create_own(path, b"{}")
-    return read_own(path, f"read {plain(path)}", 2, LONGEST).decode(errors="replace")
-
-
-def _keep(path: str, counts: str) -> None:
-    replace_own(path, counts.encode())
-
-
-def _save(path: str, weights: ServerWeights) -> None:
-    """Write the weights that have moved."""
-    replace_own(path, covered(weights.to_bytes()))
-
-
-def _told(arguments: Namespace, line: str) -> None:
-    """Print a line; a closed output does not stop the server."""
-    with suppress(BrokenPipeError):
-        say(arguments, plain(line), told=plain(line))

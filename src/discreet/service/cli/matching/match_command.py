@@ -93,6 +93,7 @@ def enrol(arguments: Namespace) -> int:
         else Gallery.created(arguments.gallery, own.parameters, own.keys.digest, digest)
     )
     _check_reduction(gallery, digest)
+    register.check_of(gallery)
     enrolled = gallery.enrolled(rows, own)
     write_register(arguments.register, register.enrolled(enrolled, names))
     done = f"{plain(arguments.gallery)} has {enrolled.templates} templates in {enrolled.size / 1e6:.3g} MB"
