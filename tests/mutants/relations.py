@@ -68,7 +68,7 @@ MUTANTS = [
     ),
     *of(
         "trust/sources/weighted_rows",
-        ("np.trunc(parts[:-1] / sizes[:-1, None])", "np.trunc(parts[:-1])"),
+        ("rests[:-1] // sizes[:-1, None]", "rests[:-1]"),
         ('.order(f"c{width}")', "", "engines happen to join small tables key by key, and promise it of none"),
         ('        raise weighed("hand over rows")', "        return iter(())"),
         tests=WEIGHTED,
