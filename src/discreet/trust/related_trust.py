@@ -11,7 +11,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.questions.question import BoundedSum, Question, SampledSum, View
+from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
@@ -45,6 +45,13 @@ class RelatedTrust(Curator):
         super().__init__(source, neighbors, bits=bits)
         self.relation, self._rows = source.relation, source
 
+    tells_number = False
+
+    @property
+    def units(self) -> None:
+        """Secret, whatever the relation is."""
+        return
+
     @property
     def curated(self) -> bool:
         """Whether a mechanism can be shown the rows: not where their number moves, and not where they are shared."""
@@ -64,7 +71,7 @@ class RelatedTrust(Curator):
         """The mechanism's release of the exact answer."""
         both, fixed = self.relation.reach.both_ways, self.neighbors is Neighbors.REPLACE
         if (both and not isinstance(question, BoundedSum)) or (
-            fixed and not isinstance(question, BoundedSum | SampledSum | KeyCounts)
+            fixed and not isinstance(question, BoundedSum | KeyCounts)
         ):
             obstacle = "the number of rows is secret, or moves either way when a unit goes, and this is about all rows"
             raise NotPermitted(self.relation.words, obstacle, "Ask for sums.", KEPT)
