@@ -76,9 +76,12 @@ MUTANTS = [
     *of(
         "trust/related_trust",
         ("dataclasses.replace(found.bound, nonnegative=False)", "found.bound"),
-        ("if source.relation.reach.both_ways and neighbors is Neighbors.REPLACE:", "if False:"),
+        (
+            "        return\n\n    @property\n    def curated",
+            "        return super().units\n\n    @property\n    def curated",
+        ),
         ("return shown and self.neighbors is Neighbors.ADD_REMOVE", "return True"),
-        ("if (both and not isinstance(question, BoundedSum)) or (", "if ("),
+        ("if (both or fixed) and not (", "if fixed and not ("),
         tests=TRUST,
     ),
     *of(
