@@ -142,7 +142,8 @@ def of_joins(count: int = MILLION) -> Iterator[Row]:
             account = MemoryLedger(Budget(1.0, 1e-8), Neighbors.ADD_REMOVE, unit=unit)
             schemas = {"visits": {"stay": (0, 60)}, "people": {"age": (0, 100)}}
             left, right = (PrivateData.of(paths[name], schemas[name], account, unit=unit) for name in tables)
-            return left.join(right, most=1).sql("SELECT sum(stay), avg(stay) FROM joined WHERE age >= 20", epsilon=1.0)
+            asked = "SELECT age, count(*), sum(stay) FROM joined GROUP BY age"
+            return left.join(right, most=1).sql(asked, edges=range(0, 101, 20), epsilon=1.0)
 
         connection = duckdb.connect()
         for name, path in paths.items():
