@@ -46,7 +46,7 @@ REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
     "Union": "tables cannot be put below one another",
     "Join": "tables are joined in FROM",
-    "Distinct": "only units can be counted once each",
+    "Distinct": "only units, and the values of a column, can be counted once each",
     "Subquery": "a query inside an expression reads other rows",
     "Select": "a query inside an expression reads other rows",
 }
