@@ -167,6 +167,8 @@ REFUSED = [
     ("SELECT count(DISTINCT ward, ill) FROM v", "once each"),
     ("SELECT sum(DISTINCT stay) FROM v", "once each"),
     ("SELECT DISTINCT ward FROM v", "DISTINCT is not allowed"),
+    ("SELECT avg(stey) FROM v", "Did you mean 'stay'?"),
+    ("SELECT avg(stay) FROM v WHERE ward = 'ICU'", "ward cannot be 'ICU', in line 1.*Did you mean 'icu'?"),
     ("SELECT avg(Foo) FROM v", "there is no column 'Foo', in line 1, letter 12"),
     ("SELECT avg(stay) FROM v, w", "nothing says which rows belong together"),
     ("SELECT avg(stay) FROM v JOIN w USING (x)", "has no column .x."),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from discreet.core.checks import check_whole
+from discreet.core.checks import check_whole, instead_of
 from discreet.core.errors import NotPermitted, ParameterError, SchemaError
 from discreet.core.neighbors import MOST_ROWS
 from discreet.schema.relation.relation_node import RelationNode, RowReach, listed
@@ -154,8 +154,8 @@ def check_alike(one: RelationNode, other: RelationNode, left: str, right: str) -
     kinds = []
     for side, name in ((one, left), (other, right)):
         if name not in side.schema.columns:
-            known = f"There are {', '.join(side.schema.columns)}."
-            raise SchemaError(f"{ASKED} on {name!r:.60}", "there is no such column", known)
+            near = instead_of(name, side.schema.columns)
+            raise SchemaError(f"{ASKED} on {name!r:.60}", "there is no such column", near)
         kinds.append(side.schema.columns[name])
     if kinds[0] != kinds[1]:
         obstacle = f"{left!r} is {kinds[0]!r:.80} and {right!r} is {kinds[1]!r:.80}"
