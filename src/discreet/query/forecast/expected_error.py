@@ -18,7 +18,7 @@ from discreet.microdata.synthetic.synthetic_table import SyntheticTable
 from discreet.microdata.utility.utility_report import utility_report
 from discreet.query.forecast.planned_question import ASKED, PlannedQuestion
 from discreet.query.forecast.practice import Practice, PracticeLedger
-from discreet.query.forecast.stand_in import Shape
+from discreet.query.forecast.stand_in import CORRELATED, Shape
 from discreet.query.report import Report
 from discreet.releases.columns import Series
 from discreet.releases.release import Release
@@ -43,7 +43,7 @@ class ExpectedError:
     basis : str
         The answer's own interval, of which an error is half the width; or a simulation, and what it measures.
     errors : tuple of float
-        For each shape that the records may have.
+        For each shape that the records may have: those whose columns are correlated first.
     """
 
     what: str
@@ -52,8 +52,8 @@ class ExpectedError:
 
     @property
     def error(self) -> float:
-        """In the middle of all shapes."""
-        return float(np.median(self.errors))
+        """In the middle of the shapes whose columns are correlated."""
+        return float(np.median(self.errors[: len(CORRELATED)]))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _widths(series: Series) -> Array:
 def _simulated(question: PlannedQuestion, practice: Practice, budget: Budget) -> ExpectedError:
     """How far repeated answers are from one with hardly any noise."""
     changes, errors = False, []
-    for shape in Shape:
+    for shape in CORRELATED:
         rows = practice.records(shape)
         exact = question.ask(practice.opened(shape), Budget(NOISELESS * budget.epsilon, budget.delta))
         outcome, misses = _outcome(question.name, exact, rows), []
@@ -128,7 +128,7 @@ def _apart(question: PlannedQuestion, practice: Practice, budget: Budget) -> tup
     """How far synthetic tables would be from the records, in tables of few columns; their cells, and the memory."""
     by_shape: dict[str, list[float]] = {}
     cells = []
-    for shape in Shape:
+    for shape in CORRELATED:
         own: dict[str, list[float]] = {}
         for seed in range(RUNS):
             table = question.ask(practice.opened(shape, seed), budget)
