@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -193,7 +193,7 @@ def as_arrow(table: Table) -> Any:
     return pa.table({name: pa.array(values, kinds.get(name, pa.string())) for name, values in table.items()})
 
 
-def swept(seeds: range, engines: dict[str, Opened]) -> Counter[str]:
+def swept(seeds: Iterable[int], engines: dict[str, Opened]) -> Counter[str]:
     taken: Counter[str] = Counter()
     for seed in seeds:
         taken.update(agreed(seed, engines))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from discreet.core.checks import check_whole, instead_of
 from discreet.core.errors import NotPermitted, ParameterError, SchemaError
+from discreet.core.formula import Formula
 from discreet.core.neighbors import MOST_ROWS
 from discreet.schema.relation.relation_node import RelationNode, RowReach, listed
-from discreet.schema.schema import Schema
+from discreet.schema.schema import Column, Number, Schema
 
 ASKED = "join"
+WRITTEN, LEAST = 40, 1000  # bits of the greatest number, and of the least step
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -117,10 +120,19 @@ class JoinedRows(RelationNode):
         """At most `most` rows of each value of the keys: whether a row is kept depends on those before it alone."""
         content = [f"c{i}" for i in range(len(of.schema.columns))]
         by = [*(["u"] if self.by_unit else []), *(f"c{one}" for one in keys)]
-        texts = ", ".join(f"coalesce(CAST({one} AS VARCHAR), '')" for one in content)
+        kinds = zip(content, of.schema.columns.values(), strict=True)
+        texts = ", ".join(f"coalesce(CAST({_written(one, kind)} AS VARCHAR), '')" for one, kind in kinds)
         order = ", ".join([f"md5(concat_ws('|', {texts}))", *(f"{one} NULLS FIRST" for one in content)])
         ranked = f"row_number() OVER (PARTITION BY {', '.join(by)} ORDER BY {order}) AS rank"
         return f"(SELECT u, {', '.join(content)} FROM (SELECT *, {ranked} FROM {table}) WHERE rank <= {self.most})"
+
+
+def _written(column: str, kind: Column) -> str:
+    """What engines write alike of a value: of a number its first bits, as a whole number."""
+    if not isinstance(kind, Number):
+        return column
+    exponent = max(math.frexp(max(abs(kind.lower), abs(kind.upper)))[1] - WRITTEN, -LEAST)
+    return f"CAST(floor({(Formula(column) * Formula.constant(2.0**-exponent)).sql}) AS BIGINT)"
 
 
 def _check(join: JoinedRows) -> None:
