@@ -164,7 +164,7 @@ bench-attacks: $(VENV)/.dev $(VENV)/bench-art/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks $(SECTIONS)
 
 # SECTIONS= names some of the sections of benchmarks/query.py, and where the peers' environments are.
-QUERY_PEERS = opendp smartnoise pipelinedp
+QUERY_PEERS = opendp smartnoise pipelinedp tumult
 bench-query: $(VENV)/.dev $(foreach peer,$(QUERY_PEERS),$(VENV)/bench-$(peer)/.ready)
 	$(BIN)/python -m benchmarks.query $(SECTIONS) $(foreach peer,$(QUERY_PEERS),$(peer)=$(VENV)/bench-$(peer)/bin/python)
 

@@ -1,6 +1,6 @@
 """Questions in SQL, in engines and over joins: what they take beside the engines' own, and beside the peers.
 
-    python -m benchmarks.query [duckdb] [sql] [postgres] [join] [peers opendp=/path/to/python ...]
+    python -m benchmarks.query [duckdb] [sql] [postgres] [join] [peers] [errors] [opendp=/path/to/python ...]
 
 Without a section all are run. Each peer runs in an environment of its own (`peers/*_grouped.txt`).
 """
@@ -27,21 +27,31 @@ from benchmarks.grouped import MILLION, SMALL, SUMS, SUMS_AND_USERS, run, visits
 from benchmarks.peers.discreet_grouped import SCHEMA, USER, release
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, report
 from discreet.core.budget import Budget
+from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.questions.columns.moments import grouped_moments_of
+from discreet.releases.table import Table
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.query import postgres_table
 from discreet.trust.sources.source_of import source_of
 
-PEERS = {"opendp": ("OpenDP", 15), "smartnoise": ("SmartNoise SQL", 20), "pipelinedp": ("PipelineDP", 50)}
+PEERS = {
+    "opendp": ("OpenDP", 15),
+    "smartnoise": ("SmartNoise SQL", 20),
+    "pipelinedp": ("PipelineDP", 50),
+    "tumult": ("Tumult Analytics on Spark", 5),
+}
+OF_FIVE = ("smartnoise", "pipelinedp", "tumult")  # OpenDP's frames have no variance
 ONE = 'SELECT "group", avg(value) FROM visits GROUP BY "group"'
 FIVE = 'SELECT "group", count(*), sum(value), avg(value), variance(value), stddev(value) FROM visits GROUP BY "group"'
 PLAIN = "SELECT ward, count(*), sum(stay) FROM visits GROUP BY ward"
 WARDS = tuple(f"ward {n}" for n in range(10))
 STAYS = Schema({"ward": Category(WARDS), "stay": Number(0, 60)})
 FAN_OUT = 5
+Figures = dict[str, list[float]]
+"""The statistics of each group."""
 
 
 def in_duckdb(count: int = 10 * MILLION) -> Iterator[Row]:
@@ -142,7 +152,8 @@ def of_joins(count: int = MILLION) -> Iterator[Row]:
             account = MemoryLedger(Budget(1.0, 1e-8), Neighbors.ADD_REMOVE, unit=unit)
             schemas = {"visits": {"stay": (0, 60)}, "people": {"age": (0, 100)}}
             left, right = (PrivateData.of(paths[name], schemas[name], account, unit=unit) for name in tables)
-            return left.join(right, most=1).sql("SELECT sum(stay), avg(stay) FROM joined WHERE age >= 20", epsilon=1.0)
+            asked = "SELECT age, count(*), sum(stay) FROM joined GROUP BY age"
+            return left.join(right, most=1).sql(asked, edges=range(0, 101, 20), epsilon=1.0)
 
         connection = duckdb.connect()
         for name, path in paths.items():
@@ -166,10 +177,61 @@ def beside_peers(interpreters: Mapping[str, str]) -> Iterator[Row]:
                 continue
             theirs = run(interpreters[peer], peer, path, small)
             yield at_least(claim, theirs["cpu"] / ours["cpu"], goal)
-    yield missing("first grouped sum, 1e6 rows, CPU of Tumult Analytics on Spark over ours")
-    yield missing("root mean squared error of count, sum and mean by group, over the peers'")
 
 
+def errors_beside_peers(interpreters: Mapping[str, str]) -> Iterator[Row]:
+    """How far off all statistics of a group are at one price, where no bound takes anything away from anybody."""
+    with tempfile.TemporaryDirectory() as place:
+        small, path = visits(Path(place), SMALL), even_visits(Path(place), MILLION)
+        truth = figures(duckdb.sql(FIVE.replace("visits", f"'{path}'")).fetchall())
+        data = PrivateData.of(path, SCHEMA, Budget(1e9, 1e-3), unit=Unit("user", column="user", rows=10))
+        for count, words, goal in ((3, "count, sum and mean", 1.0), (5, "five statistics", 0.8)):
+            text = FIVE if count == 5 else FIVE.partition(", variance")[0] + FIVE[FIVE.index(" FROM") :]
+            own = [own_figures(discreet.sql(data, text, epsilon=1.0, delta=1e-8)) for _ in range(5)]
+            for peer, (name, _) in PEERS.items():
+                claim = f"largest RMSE of {words} by group, 1e6 rows, over that of {name}"
+                if peer not in interpreters or (count == 5 and peer not in OF_FIVE):
+                    if count == 3 or peer in OF_FIVE:
+                        yield missing(claim)
+                    continue
+                theirs = run(interpreters[peer], peer, path, small, str(count))
+                over = (
+                    np.mean([errors(one, truth, theirs) for one in own], axis=0) ** 0.5
+                    / errors(theirs, truth, theirs) ** 0.5
+                )
+                shown = ", ".join(f"{one:.2f}" for one in over)
+                yield at_most(f"{claim} ({shown}; {len(theirs)} groups)", float(over.max()), goal)
+
+
+def even_visits(folder: Path, count: int) -> str:
+    """Rows (user, group, value): everybody has two rows in each of five groups, of which some are more frequent."""
+    rng, users = np.random.default_rng(1), count // 10
+    first = np.repeat(np.minimum(rng.zipf(1.3, users), 10**6) % 100, 10)
+    columns = {
+        "user": np.repeat(np.arange(users), 10),
+        "group": ((first + np.tile(np.arange(5).repeat(2), users)) % 100).astype(np.int32),
+        "value": np.round(rng.gamma(2, 12, count).clip(0, 60), 3),
+    }
+    path = folder / f"even-{count}.parquet"
+    pa.parquet.write_table(pa.table(columns), path, row_group_size=2**18)
+    return str(path)
+
+
+def figures(rows: Sequence[Sequence[Any]]) -> Figures:
+    return {str(group): [float(one) for one in numbers] for group, *numbers in rows}
+
+
+def own_figures(table: Table) -> Figures:
+    return figures(list(zip(table.labels["group"], *(series.values for series in table.series), strict=True)))
+
+
+def errors(found: Figures, truth: Figures, among: Figures) -> Array:
+    """The mean squared error of each statistic, over the groups that the other one named."""
+    there = [group for group in among if group in truth]
+    return np.mean([np.subtract(found[group], truth[group][: len(found[group])]) ** 2 for group in there], axis=0)
+
+
+BESIDE = {"peers": beside_peers, "errors": errors_beside_peers}
 SECTIONS: dict[str, Callable[[], Iterator[Row]]] = {
     "duckdb": in_duckdb,
     "sql": in_sql,
@@ -181,9 +243,9 @@ SECTIONS: dict[str, Callable[[], Iterator[Row]]] = {
 def rows(words: Sequence[str]) -> Iterator[Row]:
     """One row per figure, of some of the sections."""
     interpreters = dict(word.split("=", 1) for word in words if "=" in word)
-    wanted = [word for word in words if "=" not in word] or [*SECTIONS, "peers"]
+    wanted = [word for word in words if "=" not in word] or [*SECTIONS, *BESIDE]
     for section in wanted:
-        yield from beside_peers(interpreters) if section == "peers" else SECTIONS[section]()
+        yield from BESIDE[section](interpreters) if section in BESIDE else SECTIONS[section]()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Count, sum and mean by group with bounded users, by PipelineDP's local runner on rows that are loaded already.
 
-Prints seconds as JSON; arguments: a file, and a small one to warm up with.
+Prints seconds, or what was released, as JSON; arguments: a file, a small one to warm up with, and how many statistics
+to release instead.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import pyarrow.parquet
 from benchmarks.peers.rounds import timed
 
 
-def release(rows: list[tuple[int, int, float]]) -> list[Any]:
+def release(rows: list[tuple[int, int, float]], most: int = 4, statistics: int = 3) -> list[Any]:
     accountant = pipeline_dp.NaiveBudgetAccountant(total_epsilon=1.0, total_delta=1e-8)
     engine = pipeline_dp.DPEngine(accountant, pipeline_dp.LocalBackend())
     metrics = pipeline_dp.Metrics
     parameters = pipeline_dp.AggregateParams(
-        metrics=[metrics.COUNT, metrics.SUM, metrics.MEAN],
+        metrics=[metrics.COUNT, metrics.SUM, metrics.MEAN, metrics.VARIANCE][:statistics],
         noise_kind=pipeline_dp.NoiseKind.LAPLACE,
         max_partitions_contributed=5,
-        max_contributions_per_partition=4,
+        max_contributions_per_partition=most,
         min_value=0.0,
         max_value=60.0,
     )
@@ -42,9 +43,19 @@ def loaded(path: str) -> list[tuple[int, int, float]]:
     return list(zip(*(table[name].to_pylist() for name in ("user", "group", "value")), strict=True))
 
 
-def main(path: str, small: str) -> None:
+def named(found: Any, statistics: int) -> list[float]:
+    """In the order of the others; the standard deviation is the root of the variance."""
+    numbers = [found.count, found.sum, found.mean]
+    return numbers if statistics == 3 else [*numbers, found.variance, max(found.variance, 0.0) ** 0.5]
+
+
+def main(path: str, small: str, statistics: str = "") -> None:
     release(loaded(small))
     rows = loaded(path)
+    if statistics:
+        found = release(rows, 2, int(statistics))
+        print(json.dumps({str(group): named(own, int(statistics)) for group, own in found}))
+        return
     print(json.dumps(timed(lambda: release(rows))))
 
 

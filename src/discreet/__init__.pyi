@@ -63,6 +63,7 @@ from .statistics.ranks.quantile import median as median
 from .statistics.ranks.quantile import quantile as quantile
 from .statistics.tables.contingency import contingency as contingency
 from .statistics.tables.conversation import Conversation as Conversation
+from .statistics.tables.count_distinct import count_distinct as count_distinct
 from .statistics.tables.cube import cube as cube
 from .statistics.tables.frequent_cells import frequent_cells as frequent_cells
 from .statistics.tables.histogram import histogram as histogram

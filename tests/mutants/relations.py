@@ -36,6 +36,8 @@ MUTANTS = [
         "schema/relation/joined_rows",
         ('*(["l.u = r.u"] if self.by_unit else [])', "*[]"),
         ("WHERE rank <= {self.most}", "WHERE rank <= {self.most} + 1"),
+        ("{there} <= {self.most} UNION", "{there} <= {self.most} + 1 UNION"),
+        ("enough = self.by_unit and", "enough ="),
         ("md5(concat_ws('|', {texts}))", "random()"),
         ('*(["u"] if self.by_unit else []), *(f"c{one}"', '*[], *(f"c{one}"'),
         tests=f"{PLANS} {ROWS}",
@@ -58,7 +60,9 @@ MUTANTS = [
     *of(
         "schema/relation/limited_rows",
         ("WHERE {choice(START, self.rows)}", "WHERE place < {self.rows}"),
-        tests=ROWS,
+        ("HAVING count(*) > {self.rows}", "HAVING count(*) > {self.rows} + 1"),
+        ("WHERE u IS NOT NULL AND u NOT IN ({crowded})", "WHERE u IS NOT NULL"),
+        tests=f"{ROWS} {PLANS}",
     ),
     *of(
         "schema/relation/weighted_join",
@@ -68,7 +72,7 @@ MUTANTS = [
     ),
     *of(
         "trust/sources/weighted_rows",
-        ("np.trunc(parts[:-1] / sizes[:-1, None])", "np.trunc(parts[:-1])"),
+        ("rests[:-1] // sizes[:-1, None]", "rests[:-1]"),
         ('.order(f"c{width}")', "", "engines happen to join small tables key by key, and promise it of none"),
         ('        raise weighed("hand over rows")', "        return iter(())"),
         tests=WEIGHTED,
@@ -76,9 +80,12 @@ MUTANTS = [
     *of(
         "trust/related_trust",
         ("dataclasses.replace(found.bound, nonnegative=False)", "found.bound"),
-        ("if source.relation.reach.both_ways and neighbors is Neighbors.REPLACE:", "if False:"),
+        (
+            "        return\n\n    @property\n    def curated",
+            "        return super().units\n\n    @property\n    def curated",
+        ),
         ("return shown and self.neighbors is Neighbors.ADD_REMOVE", "return True"),
-        ("if (both and not isinstance(question, BoundedSum)) or (", "if ("),
+        ("if (both or fixed) and not (", "if fixed and not ("),
         tests=TRUST,
     ),
     *of(
@@ -86,6 +93,18 @@ MUTANTS = [
         ("            if self._connection is None:\n", "            if True:\n"),
         ("        relation.check_bounded(ASKED)\n", ""),
         tests=f"{ROWS} {TRUST}",
+    ),
+    *of(
+        "questions/tables/distinct_values",
+        ("self.bound.times(view.unit.rows)", "self.bound"),
+        ("bits = (numbers + 0.0)", "bits = numbers.copy()"),
+        ("batch[:, 0][~np.isnan(batch[:, 0])]", "batch[:, 0]"),
+        tests="statistics/tables/test_count_distinct.py",
+    ),
+    *of(
+        "statistics/tables/key_counts",
+        ('    of.data.check_counts_keys(f"values of {column}")\n', ""),
+        tests=TRUST,
     ),
     *of(
         "trust/private_data",

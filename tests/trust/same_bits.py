@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.answer import KeyedAnswer
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.neighbors import RECORD, Neighbors, Unit
@@ -19,6 +20,7 @@ from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.questions.columns.total import count_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.key_counts import KeyCounts
 from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
@@ -49,9 +51,8 @@ Opened = Callable[[Table], Any]
 class Exact:
     """Hands the exact answer over, for comparison."""
 
-    def release(self, answer: Any, bits: Any) -> list[int]:
-        found: list[int] = answer.steps.tolist()
-        return found
+    def release(self, answer: Any, bits: Any) -> Any:
+        return [answer.keys, answer.counts.tolist()] if isinstance(answer, KeyedAnswer) else answer.steps.tolist()
 
 
 def drawn_table(rng: np.random.Generator, rows: int) -> Table:
@@ -126,14 +127,17 @@ def drawn_step(rng: np.random.Generator, data: PrivateData, number: int) -> Step
         words = {"columns": {name: expression(rng, schema)}, "bounds": {name: (-50.0, 70.0)}}
     elif kind == "per unit":
         own = {"n": "count", "longest": f"max of {first}", "all": f"sum of {first}", "ward": "only of ward"}
+        own |= {"note": "only of note"} if "note" in schema.columns else {}
         words = {"columns": own, "bounds": {"n": (0, 30), "all": (-500, 900)}}
     return Step(kind, words)
 
 
-def questions(rng: np.random.Generator, schema: Schema) -> Iterator[BoundedSum]:
+def questions(rng: np.random.Generator, schema: Schema) -> Iterator[BoundedSum | KeyCounts]:
     number = str(rng.choice(numbers_of(schema)))
     yield count_of(schema, None)
     yield moments_of(schema, number, int(rng.choice([1, 2, 4])), False)
+    if "note" in schema.columns:
+        yield KeyCounts("note")
     categories = [name for name, kind in schema.columns.items() if isinstance(kind, Category)]
     if categories:
         by = str(rng.choice(categories))
@@ -189,7 +193,7 @@ def as_arrow(table: Table) -> Any:
     return pa.table({name: pa.array(values, kinds.get(name, pa.string())) for name, values in table.items()})
 
 
-def swept(seeds: range, engines: dict[str, Opened]) -> Counter[str]:
+def swept(seeds: Iterable[int], engines: dict[str, Opened]) -> Counter[str]:
     taken: Counter[str] = Counter()
     for seed in seeds:
         taken.update(agreed(seed, engines))

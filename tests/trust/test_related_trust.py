@@ -57,28 +57,70 @@ def test_where_rows_come_when_a_unit_goes_sums_alone_are_asked() -> None:
 def test_an_answer_of_joined_rows_may_move_either_way() -> None:
     data = opened()
     question = contingency_of(data.schema, ("ward",), (0,))
+    every = (data.join(data, "ward", most=3, prefix="other_"), data.join(data, prefix="other_"), data)
+    seen = [heard(one, question) for one in every]
+    assert [answer.monotone for answer in seen] == [False, True, True]
+    assert [answer.sensitivity("l1") for answer in seen] == pytest.approx([24, 4, 2])
+    assert SignedSum(question).columns == question.columns
+
+
+def test_of_replaced_units_sums_alone_are_asked_and_no_number_of_rows_is_public() -> None:
+    data = opened(Neighbors.REPLACE)
+    each = data.per_unit(longest="max of stay")
+    assert not each.curated
+    assert each.public_size is None
+    assert 20 < discreet.mean(each, "longest", epsilon=1e4).value < 60
+    for joined, rows in ((data.join(data, "ward", most=3, prefix="other_"), 24), (weighted(data), 4)):
+        question = contingency_of(joined.schema, ("ward",), (0,))
+        answer = heard(joined, question)
+        assert not answer.monotone
+        assert answer.sensitivity("l1") == pytest.approx(2 * rows)
+        with pytest.raises(NotPermitted):
+            joined._trust.ask(AllRecords(("stay",)), None)  # type: ignore[arg-type]
+
+
+def test_replaced_records_meet_public_rows_and_how_many_do_is_secret() -> None:
+    """A record that is replaced may meet one where the other met none."""
+    wards = discreet.PublicTable({"ward": ["day"], "beds": [9]}, {"ward": ["day", "icu"], "beds": (0, 20)})
+    data = PrivateData.of(VISITS, DESCRIBED, Budget(1e5), neighbors=Neighbors.REPLACE)
+    assert data.public_size == 300
+    joined = data.join(wards, "ward")
+    assert joined.unit == Unit()
+    assert joined.public_size is None
+    assert heard(joined, contingency_of(joined.schema, ("ward",), (0,))).sensitivity("l1") == pytest.approx(2)
+    assert discreet.count(joined, epsilon=1e4).value == (VISITS["ward"] == "day").sum()
+    assert not joined.curated
+
+
+@pytest.mark.parametrize("neighbors", Neighbors)
+def test_keys_of_joined_rows_are_counted_and_weights_are_refused_before_any_charge(neighbors: Neighbors) -> None:
+    ledger = account_of(Budget(1e6, 1e-3), neighbors, UNIT)
+    described = {**DESCRIBED, "ward": discreet.Text()}
+    data = PrivateData.of(VISITS, described, ledger, unit=UNIT, neighbors=neighbors)
+    joined = data.join(data, "ward", most=30, prefix="other_")
+    for rows in (joined, joined.where("stay > 0").derive(hours="stay * 24")):
+        assert discreet.key_counts(rows, "ward", epsilon=1e4, delta=1e-6).counts == {"day": 900, "icu": 900}
+    before = data.ledger.entries()
+    with pytest.raises(NotPermitted, match="Nothing was released"):
+        discreet.key_counts(weighted(data), "ward", epsilon=1.0, delta=1e-6)
+    assert data.ledger.entries() == before
+
+
+def weighted(data: PrivateData) -> PrivateData:
+    return data.join(data, "ward", how="weighted", prefix="other_")
+
+
+def heard(data: PrivateData, question: Any) -> Answer:
+    """The exact answer."""
     seen: list[Answer] = []
 
     class Listening:
         def release(self, answer: Answer, bits: Any) -> None:
             seen.append(answer)
 
-    for holder in (data.join(data, "ward", most=3, prefix="other_"), data.join(data, prefix="other_"), data):
-        trust: Any = holder._trust
-        trust.ask(question, Listening())
-    assert [answer.monotone for answer in seen] == [False, True, True]
-    assert [answer.sensitivity("l1") for answer in seen] == pytest.approx([24, 4, 2])
-    assert SignedSum(question).columns == question.columns
-
-
-def test_replaced_units_are_refused_a_join_on_a_key_and_all_that_is_no_sum() -> None:
-    data = opened(Neighbors.REPLACE)
-    with pytest.raises(NotPermitted, match="units are replaced"):
-        data.join(data, "ward", most=3, prefix="other_")
-    each = data.per_unit(longest="max of stay")
-    assert not each.curated
-    assert each.public_size is None
-    assert 20 < discreet.mean(each, "longest", epsilon=1e4).value < 60
+    trust: Any = data._trust
+    trust.ask(question, Listening())
+    return seen[0]
 
 
 def test_pooled_units_are_brought_together_before_they_are_joined() -> None:

@@ -19,11 +19,13 @@ def engines(spark: Any) -> dict[str, Opened]:
 
 
 def test_relations_have_the_same_bits_in_spark(spark: Any) -> None:
-    taken = swept(range(100, 104), engines(spark))
-    assert taken["where"] + taken["derive"] >= 2
+    taken = swept((58, 88, 95, 112), engines(spark))  # few that have steps of all kinds
+    assert min(taken[kind] for kind in KINDS) >= 1
+    assert taken["not in spark"] == 0
 
 
 @pytest.mark.slow
 def test_500_relations_have_the_same_bits_in_spark(spark: Any) -> None:
     taken = swept(range(500), engines(spark))
     assert min(taken[kind] for kind in KINDS) >= 20
+    assert taken["not in spark"] == 0

@@ -255,8 +255,9 @@ class ConditionAfter:
         """The same in SQL: what is computed are columns of a table of one row."""
         levels = self.by.formulas(self.of.columns)
         assert levels is not None  # a transformation whose outputs have no formulas is asked no condition
-        own = ", ".join(f"c{places[name]} AS c{i}" for i, name in enumerate(self.columns))
-        table = f"(SELECT {own}) AS t"
+        own = ", ".join(f"c{places[name]} AS own{i}" for i, name in enumerate(self.columns))
+        named = ", ".join(f"own{i} AS c{i}" for i in range(len(self.columns)))
+        table = f"(SELECT {named} FROM (SELECT {own}) AS own) AS t"  # DuckDB reads c0 AS c0 as a name for itself
         for level in levels:
             table = f"(SELECT {', '.join(f'{one.sql} AS c{i}' for i, one in enumerate(level))} FROM {table}) AS t"
         return f"(SELECT {self.of.sql({name: i for i, name in enumerate(self.of.columns)})} FROM {table})"

@@ -10,7 +10,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.questions.question import BoundedQuestion, BoundedSum
+from discreet.questions.question import BoundedQuestion
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.schema.dates import Temporal
@@ -112,8 +112,8 @@ class OneSum(Generic[Result]):
         What it is asked of.
     name : str
         Public. What is released, such as `mean of age`; written in the ledger.
-    question : BoundedSum
-        Public. The sum, without groups.
+    question : BoundedQuestion
+        Public. The sum, without groups; or another number, of a statistic that has none.
     read : callable
         Reads the result off a release of the sum: post-processing.
     noise : callable
@@ -122,7 +122,7 @@ class OneSum(Generic[Result]):
 
     of: Subject
     name: str
-    question: BoundedSum
+    question: BoundedQuestion
     read: Callable[[Released], Result]
     noise: Choice = least_noise
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from discreet.core.checks import instead_of, near_name
 from discreet.core.condition import SIGNS, WORDS, Compared, ComparedColumns, Condition, Joined, Missing, Not
 from discreet.core.errors import ParameterError
 from discreet.core.held import unheld
@@ -227,7 +228,9 @@ class ConditionParser:
         text = text_of(value) or ""
         place = kind.places.get(text, kind.places.get(form_of(text)))
         if place is None:
-            raise self._wrong(f"{column} cannot be {value!r:.40}", f"It is one of {', '.join(kind.values)}.")
+            near = near_name(text[:80], kind.values)
+            remedy = f"It is one of {', '.join(kind.values)}." if near is None else f"Did you mean {near!r}?"
+            raise self._wrong(f"{column} cannot be {value!r:.40}", remedy)
         return Compared(column, sign, float(place), _quoted(kind.values[place]))
 
     def _number(self, column: str, kind: Number, value: float | str | bool) -> tuple[float, str]:
@@ -242,7 +245,7 @@ class ConditionParser:
 
     def _kind(self, column: str) -> Number | Category:
         if column not in self._schema.columns:
-            raise self._wrong(f"there is no column {column!r:.60}", f"There are {', '.join(self._schema.columns)}.")
+            raise self._wrong(f"there is no column {column!r:.60}", instead_of(column, self._schema.columns))
         kind = self._schema.columns[column]
         if isinstance(kind, Text):
             raise self._wrong(f"the values of {column} are not public", "List them in the schema as a category.")

@@ -9,6 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
 
+from discreet.core.checks import instead_of
 from discreet.core.errors import SchemaError
 from discreet.display.digits import exact
 from discreet.display.notebook import carded, grid
@@ -300,7 +301,7 @@ class Schema:
 
     def _column(self, name: str) -> Column:
         if not isinstance(name, str) or name not in self.columns:
-            raise SchemaError(f"column {name!r}", "the schema has none", f"It has {', '.join(self.columns)}.")
+            raise SchemaError(f"column {name!r}", "the schema has none", instead_of(str(name), self.columns))
         column = self.columns[name]
         if isinstance(column, Number) and not column._computable:
             column.check_scale(name)

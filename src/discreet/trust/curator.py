@@ -162,7 +162,8 @@ class Curator(Secret):
     def __init__(
         self, source: Source, neighbors: Neighbors = Neighbors.ADD_REMOVE, *, bits: Bits | None = None
     ) -> None:
-        check_counted(source, neighbors)
+        if self.tells_number:
+            check_counted(source, neighbors)
         self._source = source
         self.neighbors = neighbors
         self._bits = system_bits() if bits is None else bits
@@ -181,6 +182,8 @@ class Curator(Secret):
         """Where noise comes from."""
         return self._bits
 
+    tells_number = True
+    """Whether the number of units is given out where the relation makes it public."""
     reports: float = 1
     local = False
     asks_again = True

@@ -39,6 +39,7 @@ from discreet.trust.permit import Description, releases
 from discreet.trust.public_table import PublicTable
 from discreet.trust.related_tables import RelatedTables
 from discreet.trust.sources.source_of import source_of
+from discreet.trust.sources.weighted_rows import weighed
 from discreet.trust.trust_model import Promise, TrustModel, check_ready
 from discreet.trust.wrapped_trust import WrappedTrust
 
@@ -398,6 +399,11 @@ class PrivateData(Holder):
                 "it takes a curator who holds all records, and a limit of rows for each unit",
                 "Trust a curator with records that are not in Spark, do not pool units, or ask sums.",
             )
+
+    def check_counts_keys(self, purpose: str) -> None:
+        """Refuse to count rows that have weights."""
+        if self.relation.reach.weighted:
+            raise weighed(purpose)
 
     def check_listing(self, purpose: str) -> None:
         """Refuse what reads columns of text by lists that are bought, where the records cannot be read again."""

@@ -11,8 +11,10 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.questions.question import BoundedSum, Question, SampledSum, View
+from discreet.questions.filtered import OfFiltered
+from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.tables.key_counts import KeyCounts
+from discreet.questions.transformed import OfTransformed
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.permit import KEPT
@@ -26,7 +28,8 @@ class RelatedTrust(Curator):
     """Asks the rows of a relation, of which one unit moves as many as its reach says.
 
     The number of rows is secret, whatever the relation of neighbors is: a unit may have none. Where a row may also come
-    when a unit goes, an answer may move either way, and sums alone can be asked, of records that are added or removed.
+    when a unit goes, an answer may move either way, and sums and counts of keys alone can be asked. A unit that is
+    replaced is one that goes and one that comes.
 
     Parameters
     ----------
@@ -38,12 +41,16 @@ class RelatedTrust(Curator):
         Where noise comes from.
     """
 
+    tells_number = False
+
     def __init__(self, source: RelatedRows | SparkUnits, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
-        if source.relation.reach.both_ways and neighbors is Neighbors.REPLACE:
-            obstacle = "rows of different units are joined, and units are replaced"
-            raise NotPermitted("join", obstacle, "Take add/remove neighbors, or join on the unit.")
         super().__init__(source, neighbors, bits=bits)
         self.relation, self._rows = source.relation, source
+
+    @property
+    def units(self) -> None:
+        """Secret, whatever the relation is."""
+        return
 
     @property
     def curated(self) -> bool:
@@ -63,9 +70,7 @@ class RelatedTrust(Curator):
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The mechanism's release of the exact answer."""
         both, fixed = self.relation.reach.both_ways, self.neighbors is Neighbors.REPLACE
-        if (both and not isinstance(question, BoundedSum)) or (
-            fixed and not isinstance(question, BoundedSum | SampledSum | KeyCounts)
-        ):
+        if (both or fixed) and not (isinstance(question, BoundedSum) or _counts_keys(question)):
             obstacle = "the number of rows is secret, or moves either way when a unit goes, and this is about all rows"
             raise NotPermitted(self.relation.words, obstacle, "Ask for sums.", KEPT)
         asked: Any = question
@@ -73,6 +78,13 @@ class RelatedTrust(Curator):
             weighted = self.relation.reach.weighted
             asked = SignedSum(question.in_parts(), 2.0 * self.unit.rows) if weighted else SignedSum(question)
         return super().ask(asked, mechanism)
+
+
+def _counts_keys(question: Question) -> bool:
+    """Whether rows of each key are counted, of all rows or of some: those that come or go move no more counts."""
+    while isinstance(question, OfFiltered | OfTransformed):
+        question = question.question
+    return isinstance(question, KeyCounts)
 
 
 @dataclasses.dataclass(frozen=True)

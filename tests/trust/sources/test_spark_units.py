@@ -1,4 +1,4 @@
-"""One row for each unit, made by Spark: the same bits as elsewhere, and no joins."""
+"""One row for each unit, made by Spark: the same bits as elsewhere, of joined rows, too."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from discreet.core.errors import NotPermitted
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.tables.contingency import contingency_of
 from discreet.trust.private_data import PrivateData
+from tests.trust.same_bits import Exact
 from tests.trust.sources.trial import SourceTrial
 from tests.trust.test_per_unit import BOUNDS, DESCRIBED, TEXTS, UNIT, VISITS, opened
 
@@ -43,15 +44,28 @@ def test_it_has_the_same_bits_as_the_table_that_is_made_here(spark: Any) -> None
     assert found[0] == found[1]
 
 
-def test_a_question_in_sql_is_answered_and_a_join_refused(spark: Any) -> None:
+def test_a_question_in_sql_is_answered_and_weights_are_refused(spark: Any) -> None:
     data = of_spark(spark)
     text = "SELECT avg(longest) AS m FROM (SELECT who, max(stay) AS longest FROM visits GROUP BY who) AS q"
     exact = VISITS.groupby("who")["stay"].max().clip(0, 60).mean()
     assert discreet.sql({"visits": data}, text, epsilon=1e4)["m"].values[0] == pytest.approx(exact, abs=0.1)
     before = data.ledger.entries()
-    wards = discreet.PublicTable({"ward": ["day"]}, {"ward": ["day", "icu"]})
-    with pytest.raises(NotPermitted, match="joins none here"):
-        data.join(wards, "ward")
-    with pytest.raises(NotPermitted, match="joins none here"):
-        data.per_unit(by="ward", longest="max of stay")
+    with pytest.raises(NotPermitted, match="does not make such rows"):
+        data.join(data, "ward", how="weighted", prefix="other_")
+    here = PrivateData.of(VISITS, DESCRIBED, data.ledger, unit=UNIT)
+    for one, other in ((data, here), (here, data)):
+        with pytest.raises(NotPermitted, match="another one is not"):
+            one.join(other, prefix="other_")
     assert data.ledger.entries() == before
+
+
+def test_joined_records_are_units_by_themselves(spark: Any) -> None:
+    wards = discreet.PublicTable({"ward": ["day", "day"], "beds": [7, 9]}, {"ward": ["day", "icu"], "beds": (0, 20)})
+    frame = spark.createDataFrame(pa.Table.from_pandas(VISITS.drop(columns="admitted"), preserve_index=False))
+    found = []
+    for records in (frame, VISITS):
+        joined = PrivateData.of(records, DESCRIBED, Budget(1e6)).join(wards, "ward").derive(both="beds + stay")
+        trust: Any = joined._trust
+        found.append(trust.ask(moments_of(joined.schema, "both", 2, False), Exact()))
+        assert joined.unit.rows == 2
+    assert found[0] == found[1]

@@ -11,12 +11,14 @@ import pytest
 
 import discreet
 from discreet.core.answer import Answer
+from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.memory_ledger import account_of
 from discreet.questions.columns.moments import moments_of
-from discreet.questions.question import AllRecords
+from discreet.questions.question import AllRecords, BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources import source
@@ -72,6 +74,15 @@ def test_sums_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
         data = joined(left, right)
         assert abs(discreet.count(data, epsilon=1e8).value - float(weight)) <= 1
         assert abs(discreet.total(data, "stay", epsilon=1e8).value - float(exact)) < 1e-3 * float(exact)
+
+
+def test_sums_of_many_small_steps_are_exact_however_heavy_a_key_is() -> None:
+    """A key's rows add up to more than 2**53 steps, beyond which floats round."""
+    stays = np.linspace(1, 60, 101)
+    whole = joined(*({"who": np.arange(101).astype(str), "ward": ["day"] * 101, "stay": stays} for _ in range(2)))
+    question = BoundedSum(lambda rows: rows / 64, Bound("l1", 1.0), ("stay",), Grid(-50))
+    exact = sum(int(step) for step in question.steps(stays[:, None])[:, 0]) * 101 // 202
+    assert answer_of(whole, question).steps.tolist() == [exact]
 
 
 def _first(units: Any) -> list[int]:

@@ -18,7 +18,7 @@ from discreet.microdata.synthetic.synthetic_table import SyntheticTable
 from discreet.microdata.utility.utility_report import utility_report
 from discreet.query.forecast.planned_question import ASKED, PlannedQuestion
 from discreet.query.forecast.practice import Practice, PracticeLedger
-from discreet.query.forecast.stand_in import Shape
+from discreet.query.forecast.stand_in import CORRELATED, Shape
 from discreet.query.report import Report
 from discreet.releases.columns import Series
 from discreet.releases.release import Release
@@ -29,7 +29,8 @@ APART, COUNTED, HELD = "simulated: distance, 0 to 1", "counted", "MiB, about"
 WIDTHS = "columns", "pairs", "three columns"
 COPIES_HELD = 4  # of all cells and records, while a table is made
 NOISELESS = 30.0  # times the epsilon, for an answer that simulated ones are compared with
-RUNS = 3  # answers for each shape of the records
+RUNS, MOST_RUNS = 3, 24  # answers for each shape of the records; where the widths that they state differ
+SURE = 0.04  # the standard error of their mean that is sought, as a part of it
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class ExpectedError:
     basis : str
         The answer's own interval, of which an error is half the width; or a simulation, and what it measures.
     errors : tuple of float
-        For each shape that the records may have.
+        For each shape that the records may have: those whose columns are correlated first.
     """
 
     what: str
@@ -52,8 +53,8 @@ class ExpectedError:
 
     @property
     def error(self) -> float:
-        """In the middle of all shapes."""
-        return float(np.median(self.errors))
+        """In the middle of the shapes whose columns are correlated."""
+        return float(np.median(self.errors[: len(CORRELATED)]))
 
 
 @dataclass(frozen=True)
@@ -74,17 +75,25 @@ def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Trie
     event, stated = data.ledger.event, [_stated(question.name, first)]
     if not stated[0]:
         return Tried(event, (_simulated(question, practice, budget),))
-    again = [(shape, seed) for seed in range(RUNS) for shape in Shape][1:]
-    stated += [_stated(question.name, question.ask(practice.opened(*one), budget)) for one in again]
+    for seed in range(MOST_RUNS):
+        if seed >= RUNS and all(_is_sure(errors) for name in stated[0] for errors in _by_shape(stated, name)):
+            break
+        shapes = [*Shape][1:] if seed == 0 else Shape
+        stated += [_stated(question.name, question.ask(practice.opened(shape, seed), budget)) for shape in shapes]
     basis = f"{100 * getattr(first, 'confidence', CONFIDENCE):g}% interval"
-    errors = (ExpectedError(name, basis, _by_shape([each.get(name) for each in stated])) for name in stated[0])
-    return Tried(event, tuple(errors))
+    means = {name: tuple(float(np.mean(errors)) for errors in _by_shape(stated, name)) for name in stated[0]}
+    return Tried(event, tuple(ExpectedError(name, basis, errors) for name, errors in means.items()))
 
 
-def _by_shape(stated: Sequence[float | None]) -> tuple[float, ...]:
-    """The mean for each shape of what repeated answers state, since widths of intervals may be noisy themselves."""
-    shapes = [[error for error in stated[place :: len(Shape)] if error is not None] for place in range(len(Shape))]
-    return tuple(float(np.mean(errors)) for errors in shapes if errors)
+def _by_shape(stated: Sequence[Mapping[str, float]], name: str) -> list[list[float]]:
+    """What repeated answers state of a figure, for each shape: widths of intervals may be noisy themselves."""
+    shapes = [[each[name] for each in stated[place :: len(Shape)] if name in each] for place in range(len(Shape))]
+    return [errors for errors in shapes if errors]
+
+
+def _is_sure(errors: Sequence[float]) -> bool:
+    """Whether the mean is known well enough."""
+    return float(np.std(errors)) <= SURE * math.sqrt(len(errors)) * float(np.mean(errors))
 
 
 def _stated(name: str, answer: Any) -> dict[str, float]:
@@ -112,7 +121,7 @@ def _widths(series: Series) -> Array:
 def _simulated(question: PlannedQuestion, practice: Practice, budget: Budget) -> ExpectedError:
     """How far repeated answers are from one with hardly any noise."""
     changes, errors = False, []
-    for shape in Shape:
+    for shape in CORRELATED:
         rows = practice.records(shape)
         exact = question.ask(practice.opened(shape), Budget(NOISELESS * budget.epsilon, budget.delta))
         outcome, misses = _outcome(question.name, exact, rows), []
@@ -128,7 +137,7 @@ def _apart(question: PlannedQuestion, practice: Practice, budget: Budget) -> tup
     """How far synthetic tables would be from the records, in tables of few columns; their cells, and the memory."""
     by_shape: dict[str, list[float]] = {}
     cells = []
-    for shape in Shape:
+    for shape in CORRELATED:
         own: dict[str, list[float]] = {}
         for seed in range(RUNS):
             table = question.ask(practice.opened(shape, seed), budget)

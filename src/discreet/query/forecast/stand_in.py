@@ -27,13 +27,15 @@ class Shape(Enum):
     """Everywhere alike."""
     SKEWED = "skewed"
     """Most near the lower bound: exponential, its mean an eighth of the range; first categories are frequent."""
+    APART = "apart"
+    """Everywhere alike, and no column says anything about another: so conditions and groups leave all else as it is."""
 
     def placed(self, normal: Array) -> Array:
         """Where normal variables lie, from 0 to 1."""
         match self:
             case Shape.BELL:
                 return np.clip(0.5 + normal / 6, 0.0, 1.0)
-            case Shape.EVEN:
+            case Shape.EVEN | Shape.APART:
                 return np.asarray(ndtr(normal))
             case Shape.SKEWED:
                 return np.minimum(-np.log(ndtr(-normal)) / 8, 1.0)
@@ -44,10 +46,13 @@ class Shape(Enum):
         return np.asarray(weights / weights.sum())
 
 
+CORRELATED = (Shape.BELL, Shape.EVEN, Shape.SKEWED)
+
+
 def stand_in(schema: Schema, n: int, unit: Unit, shape: Shape, seed: int = 0) -> dict[str, Any]:
     """Records of n units, drawn at random: the same ones every time.
 
-    Columns are correlated, so that there is something to learn. Nothing is missing.
+    Columns are correlated, so that there is something to learn, but of one shape. Nothing is missing.
 
     Parameters
     ----------
@@ -71,10 +76,10 @@ def stand_in(schema: Schema, n: int, unit: Unit, shape: Shape, seed: int = 0) ->
     (1000, True, ['f', 'm'])
     """
     rng, rows = np.random.default_rng(seed), n * (POOLED if unit.pooled else unit.rows)
-    shared = rng.standard_normal(rows)
+    shared, part = rng.standard_normal(rows), 0.0 if shape is Shape.APART else SHARED
     records: dict[str, Any] = {}
     for name, kind in schema.columns.items():
-        normal = SHARED * shared + np.sqrt(1 - SHARED**2) * rng.standard_normal(rows)
+        normal = part * shared + np.sqrt(1 - part**2) * rng.standard_normal(rows)
         match kind:
             case Temporal():
                 records[name] = [kind.shown(value) for value in _numbers(kind, shape.placed(normal)).tolist()]

@@ -197,7 +197,7 @@ class Selection:
         options = declaration.bound((self.data,), {**one.question.options, "confidence": self.confidence})
         own = {name: options[name] for name in declaration.own}
         single = Estimate in (declaration.gives, *get_args(declaration.gives)) and np.ndim(own.get("q", 0.5)) == 0
-        if declaration.no_by is not None or not single:
+        if (declaration.no_by is not None and self.by) or not single:
             remedy = f"Ask for it by itself: discreet.{declaration.name}(...)."
             raise NotPermitted(ASKED, f"{declaration.title} is no single number of every group", remedy)
         if declaration.subject:
@@ -287,13 +287,13 @@ def _aggregate(one: RowStatistic) -> Aggregate:
 
 def _key(found: OneSum[Any]) -> str:
     """What tells sums apart."""
-    assert found.question.recipe is not None
-    return found.question.recipe.written()
+    recipe = getattr(found.question, "recipe", None)
+    return str(found.question) if recipe is None else str(recipe.written())
 
 
 def _degree(found: OneSum[Any] | None) -> int:
     """The degree of the moments that it asks for; 0, where it asks for something else."""
-    recipe = None if found is None else found.question.recipe
+    recipe = None if found is None else getattr(found.question, "recipe", None)
     return recipe.parameters["degree"] if recipe is not None and recipe.name == "moments" else 0
 
 

@@ -197,7 +197,7 @@ class _Select:
 
     def _count_units(self, by: tuple[str, ...]) -> None:
         """Count units, and not rows, where that is what is asked: they are brought together first."""
-        counted = [node for node, _ in self.aggregates if kind_of(node.this) == "Distinct"]
+        counted = [node for node, _ in self.aggregates if self._counts_units(node)]
         if not counted:
             return
         if len(counted) < len(self.aggregates):
@@ -265,15 +265,30 @@ class _Select:
         elif kind_of(node) in OF_A_POPULATION:
             options["population"] = True
         if kind_of(of) == "Distinct":
-            if statistic != "count" or len(of.expressions) != 1 or not self.rows.is_unit(of.expressions[0]):
-                self.sql.refused(node, "only units can be counted once each", "Ask for count(*).")
-            return RowStatistic(label or f"count of {of.expressions[0].name}", "count")
+            if statistic != "count" or len(of.expressions) != 1:
+                self.sql.refused(node, "only units, or the values of one column, are counted once each", "Name one.")
+            return self._distinct(label, node, of.expressions[0])
         columns = [] if statistic == "count" and kind_of(of) in ("Star", "Literal") else [self.rows.column(of)]
         written = "" if not columns else f" of {of.sql(dialect='duckdb')}"
         own = f"{options['q']:g} " if "q" in options else ""
         asked = statistic_asked(ASKED, getattr(discreet, statistic), columns, options)
         name = label or f"{own}{statistic}{written}".replace("_", " ")
         return RowStatistic(name, statistic, tuple(asked.options.items()))
+
+    def _distinct(self, label: str, node: Node, of: Node) -> RowStatistic:
+        """Units, or values, that are counted once each."""
+        if self._counts_units(node):
+            return RowStatistic(label or f"count of {of.name}", "count")
+        if self.groups:
+            self.sql.refused(node, "values are counted once each among all records", "Leave out GROUP BY.")
+        written = of.sql(dialect="duckdb")
+        return RowStatistic(
+            label or f"distinct values of {written}", "count_distinct", (("column", self.rows.column(of)),)
+        )
+
+    def _counts_units(self, node: Node) -> bool:
+        """Whether a statistic counts units, once each."""
+        return kind_of(node.this) == "Distinct" and self.rows.is_unit(node.this.expressions[0])
 
     def _check_given(self, node: Node) -> None:
         """Refuse a statistic that is given more, or less, than is read here."""

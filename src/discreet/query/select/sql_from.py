@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from discreet.core.checks import instead_of
 from discreet.core.held import unheld
 from discreet.query.select.sql_joins import SqlJoins
 from discreet.query.select.sql_per_unit import SqlPerUnit
@@ -100,7 +101,7 @@ class FromReader:
             return self.data
         known = {shown.lower(): one for shown, one in self.data.items()}
         if node.name.lower() not in known:
-            self.sql.refused(node, f"there is no table {node.name!r:.60}", f"There are {', '.join(self.data)}.")
+            self.sql.refused(node, f"there is no table {node.name!r:.60}", instead_of(node.name, self.data))
         return known[node.name.lower()]
 
     def _inner(self, node: Node) -> SqlRows:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.core.checks import instead_of
 from discreet.core.held import unheld
 from discreet.query.select.sql_rows import SqlRows
 from discreet.query.select.sql_text import SqlText, kind_of
@@ -115,7 +116,7 @@ class SqlJoins:
             return unit, unit
         found = [own for shown, own in names.items() if shown.lower() == other.name.lower()]
         if len(found) != 1:
-            self.sql.refused(other, f"the table has no column {other.name!r:.60}", f"It has {', '.join(names)}.")
+            self.sql.refused(other, f"the table has no column {other.name!r:.60}", instead_of(other.name, names))
         if kind_of(one) != "Column":  # of USING
             shared = [own for shown, own in left.names.items() if shown.lower() == one.name.lower()]
             if len(shared) != 1:

@@ -54,7 +54,8 @@ class SqlRows:
         """The column that a part of the statement is: one that is there, or one that is computed for it."""
         if kind_of(node) == "Column":
             return self.reader.column(node)
-        return self.derived(self.reader.number(node), label)
+        number = self.reader.number(node)
+        return self.sql.showing(node, lambda: self.derived(number, label))
 
     def derived(self, number: str, label: str | None = None) -> str:
         """A column of a number that is computed, under its own name or one that nobody uses."""
@@ -69,7 +70,7 @@ class SqlRows:
     def filtered(self, node: Node) -> None:
         """Leave the records that fulfil a condition alone."""
         condition = self.reader.condition(node)
-        self.data = self.data.where(condition)
+        self.data = self.sql.showing(node, lambda: self.data.where(condition))
 
 
 def labelled(item: Node) -> tuple[str, Node]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
+from discreet.core.checks import instead_of
 from discreet.core.condition import name_of
 from discreet.core.errors import MissingExtra, NotPermitted, ParameterError, SchemaError
 
@@ -46,7 +47,7 @@ REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
     "Union": "tables cannot be put below one another",
     "Join": "tables are joined in FROM",
-    "Distinct": "only units can be counted once each",
+    "Distinct": "only units, and the values of a column, can be counted once each",
     "Subquery": "a query inside an expression reads other rows",
     "Select": "a query inside an expression reads other rows",
 }
@@ -151,8 +152,7 @@ class RowReader:
         if found is None and name.lower() in self._shared():
             self.sql.refused(node, f"{name} is in several tables", f"Write such as {next(iter(self.tables))}.{name}.")
         if found is None:
-            near = ", ".join(names)
-            self.sql.refused(node, f"there is no column {name!r:.60}", f"There are {near}.")
+            self.sql.refused(node, f"there is no column {name!r:.60}", instead_of(name, names))
         return found
 
     def _named(self, node: Node) -> Mapping[str, str]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from discreet.core.checks import check_whole
+from discreet.core.checks import check_whole, instead_of
 from discreet.core.errors import NotPermitted, ParameterError, SchemaError
+from discreet.core.formula import Formula
 from discreet.core.neighbors import MOST_ROWS
-from discreet.schema.relation.relation_node import RelationNode, RowReach, listed
-from discreet.schema.schema import Schema
+from discreet.schema.relation.relation_node import RelationNode, RowReach, listed, read_once
+from discreet.schema.schema import Column, Number, Schema
 
 ASKED = "join"
+WRITTEN, LEAST = 40, 1000  # bits of the greatest number, and of the least step
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -105,7 +108,8 @@ class JoinedRows(RelationNode):
         own, other = self.left.places, self.right.places
         pairs = [(own[one], other[two]) for one, two in self.on]
         if self.most is not None:
-            right = self._fewest(self.right, right, [two for _, two in pairs])
+            enough = self.by_unit and self.right.reach.rows is not None and self.right.reach.rows <= self.most
+            right = right if enough else self._fewest(self.right, right, [two for _, two in pairs])
             if not (self.public or self.by_unit):
                 left = self._fewest(self.left, left, [one for one, _ in pairs])
         columns = [*(f"l.c{place}" for place in own.values()), *(f"r.c{other[name]}" for name in self.added)]
@@ -114,13 +118,31 @@ class JoinedRows(RelationNode):
         return f"SELECT l.u AS u, {listed(columns)} FROM {left} AS l {join}"
 
     def _fewest(self, of: RelationNode, table: str, keys: list[int]) -> str:
-        """At most `most` rows of each value of the keys: whether a row is kept depends on those before it alone."""
+        """At most `most` rows of each value of the keys: whether a row is kept depends on those before it alone.
+
+        Only values with too many rows are put in order. Rows without a value meet none, and are left out.
+        """
         content = [f"c{i}" for i in range(len(of.schema.columns))]
         by = [*(["u"] if self.by_unit else []), *(f"c{one}" for one in keys)]
-        texts = ", ".join(f"coalesce(CAST({one} AS VARCHAR), '')" for one in content)
+        kinds = zip(content, of.schema.columns.values(), strict=True)
+        texts = ", ".join(f"coalesce(CAST({_written(one, kind)} AS VARCHAR), '')" for one, kind in kinds)
         order = ", ".join([f"md5(concat_ws('|', {texts}))", *(f"{one} NULLS FIRST" for one in content)])
         ranked = f"row_number() OVER (PARTITION BY {', '.join(by)} ORDER BY {order}) AS rank"
-        return f"(SELECT u, {', '.join(content)} FROM (SELECT *, {ranked} FROM {table}) WHERE rank <= {self.most})"
+        before, rows = read_once(table)
+        values, same = ", ".join(by), " AND ".join(f"a.{one} = b.{one}" for one in by)
+        sized = f"SELECT {values}, count(*) AS size FROM {rows} GROUP BY {values}"
+        own = ", ".join(f"a.{one} AS {one}" for one in ["u", *content])
+        there = f"SELECT {own} FROM {rows} AS a JOIN ({sized}) AS b ON {same} WHERE size"
+        chosen = f"SELECT u, {', '.join(content)} FROM (SELECT *, {ranked} FROM ({there} > {self.most}))"
+        return f"({before}{there} <= {self.most} UNION ALL {chosen} WHERE rank <= {self.most})"
+
+
+def _written(column: str, kind: Column) -> str:
+    """What engines write alike of a value: of a number its first bits, as a whole number."""
+    if not isinstance(kind, Number):
+        return column
+    exponent = max(math.frexp(max(abs(kind.lower), abs(kind.upper)))[1] - WRITTEN, -LEAST)
+    return f"CAST(floor({(Formula(column) * Formula.constant(2.0**-exponent)).sql}) AS BIGINT)"
 
 
 def _check(join: JoinedRows) -> None:
@@ -154,8 +176,8 @@ def check_alike(one: RelationNode, other: RelationNode, left: str, right: str) -
     kinds = []
     for side, name in ((one, left), (other, right)):
         if name not in side.schema.columns:
-            known = f"There are {', '.join(side.schema.columns)}."
-            raise SchemaError(f"{ASKED} on {name!r:.60}", "there is no such column", known)
+            near = instead_of(name, side.schema.columns)
+            raise SchemaError(f"{ASKED} on {name!r:.60}", "there is no such column", near)
         kinds.append(side.schema.columns[name])
     if kinds[0] != kinds[1]:
         obstacle = f"{left!r} is {kinds[0]!r:.80} and {right!r} is {kinds[1]!r:.80}"

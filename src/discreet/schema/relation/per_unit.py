@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from discreet.core.checks import instead_of
 from discreet.core.errors import NotPermitted, ParameterError, SchemaError
 from discreet.schema.relation.relation_node import RelationNode, RowReach
 from discreet.schema.relation.unit_column import ASKED, WAYS, UnitColumn
@@ -56,7 +57,7 @@ class PerUnit(RelationNode):
         for name in by:
             if name not in of.schema.columns:
                 raise SchemaError(
-                    f"{ASKED} by {name!r:.60}", "there is no such column", f"There are {', '.join(of.schema.columns)}."
+                    f"{ASKED} by {name!r:.60}", "there is no such column", instead_of(str(name), of.schema.columns)
                 )
         if clash := [name for name in texts if name in by]:
             raise ParameterError(ASKED, f"two columns are called {clash[0]!r:.60}", "Give each a name of its own.")

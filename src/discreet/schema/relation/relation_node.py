@@ -137,6 +137,17 @@ class RelationNode(ABC):
             raise NotPermitted(asked, obstacle, 'Give the unit a number of rows, or bring them together by "per_unit".')
 
 
+def read_once(table: str) -> tuple[str, str]:
+    """What stands before a SELECT that reads a table several times, and what it calls it: a query is made once.
+
+    Examples
+    --------
+    >>> read_once("visits"), read_once("(SELECT 1)")
+    (('', 'visits'), ('WITH given AS (SELECT 1) ', 'given'))
+    """
+    return (f"WITH given AS {table} ", "given") if table.startswith("(") else ("", table)
+
+
 def listed(columns: Sequence[str]) -> str:
     """Expressions as c0, c1, ... of a SELECT."""
     return ", ".join(f"{column} AS c{place}" for place, column in enumerate(columns))

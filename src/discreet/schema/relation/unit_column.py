@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.checks import instead_of
 from discreet.core.condition import Condition, Places, name_of
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.formula import Formula
@@ -111,7 +112,7 @@ def _is_number(schema: Schema, of: str) -> bool:
 def _known(schema: Schema, name: str, of: str) -> str:
     plain = of.strip().strip("`")
     if plain not in schema.columns:
-        raise _refused(name, f"there is no column {plain!r:.60}", f"There are {', '.join(schema.columns)}.")
+        raise _refused(name, f"there is no column {plain!r:.60}", instead_of(plain, schema.columns))
     return plain
 
 

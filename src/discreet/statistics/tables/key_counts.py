@@ -89,6 +89,7 @@ def key_counts(
     """
     of = records.opened_anywhere()
     of.schema.text(column)
+    of.data.check_counts_keys(f"values of {column}")
     selection = calibrate(KeySelection(delta=of.budget.delta / 2), of.budget)
     with of.data.permit(selection.event, f"values of {column}", key=of.key) as permit:
         counts = permit.ask(KeyCounts(column), selection)

@@ -22,6 +22,7 @@ from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.sources.columns.arrow_column import arrow, canonical, is_whole, names
 from discreet.trust.sources.decoded_table import DecodedTable
 
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 Ranks = NDArray[Any]
 """Numbers that order one column: nan never, missing least."""
 
@@ -130,8 +131,10 @@ def canonical_table(units: Sequence[str | None] | None, content: Sequence[Any], 
 
 
 def named(records: Any, schema: Schema, unit: Unit) -> Any:
-    """Decoded records with their units by name, or by their places where every record is one, set aside."""
-    own = "CAST(row_number() OVER () AS VARCHAR)" if unit.column is None else "CAST(u AS VARCHAR)"
+    """Decoded records with their units by number or name, or by their places where every record is one."""
+    own = "row_number() OVER ()"
+    if unit.column is not None:
+        own = "u" if str(dict(zip(records.columns, records.types, strict=True))["u"]) in WHOLE else "CAST(u AS VARCHAR)"
     return records.project(", ".join([f"{own} AS u", *(f"c{i}" for i in range(len(schema.columns)))]))
 
 

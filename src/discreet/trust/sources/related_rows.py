@@ -131,10 +131,19 @@ def made(relation: RelationNode, tables: Mapping[RelationNode, Source]) -> Any:
         if node in tables and node not in copied:
             copied[node] = f"table_{len(copied)}"
             tables[node].copy_into(connection, copied[node])
+    _name_alike(connection, list(copied.values()))
     connection.execute(f"CREATE TABLE kept AS SELECT * FROM {_query(relation, copied)}")
     for table in copied.values():
         connection.execute(f"DROP TABLE {table}")
     return connection
+
+
+def _name_alike(connection: Any, tables: Sequence[str]) -> None:
+    """Let units have names in all tables, where they are not numbers in all of them."""
+    kinds = {table: str(connection.table(table).types[0]) for table in tables}
+    for table, kind in kinds.items():
+        if kind != "VARCHAR" and "VARCHAR" in kinds.values():
+            connection.execute(f"ALTER TABLE {table} ALTER u TYPE VARCHAR")
 
 
 def _query(node: RelationNode, tables: Mapping[Any, str]) -> str:

@@ -53,12 +53,12 @@ class SparkFrame(Source):
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
-        self.schema, self.unit, self._given = schema, unit, frame
+        self.schema, self.unit, self._given, self._decoded = schema, unit, frame, unit.column is not None
         check_header(ASKED, frame.columns, schema, unit, any_case=True)
         wanted = read_columns(schema, unit)
         _check_types(frame, wanted, schema)
         self._frame = frame
-        self._columns = {name: f"`{name.replace('`', '``')}`" for name in wanted}
+        self._columns = {name: _quoted(name) for name in wanted}
         if unit.column is not None:
             self._frame = (self._pooled if unit.pooled else self._kept)(unit.column).persist()
             self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
@@ -80,7 +80,7 @@ class SparkFrame(Source):
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
         read = () if condition is None else condition.columns
-        work = _named(condition, self.schema, decoded=self.unit.column is not None)
+        work = _named(condition, self.schema, decoded=self._decoded)
         counts = _collected(lambda: self._mapped([*read, column], work, "key binary").groupBy("key").count())
         for batch in counts.to_batches():
             keys, rows = batch.columns
@@ -106,11 +106,11 @@ class SparkFrame(Source):
         """
         partitions = int(self._frame.sparkSession.sparkContext.defaultParallelism)
         share = dataclasses.replace(by, places=min(by.places, math.ceil(1.5 * by.places / partitions) + SPARE))
-        read = _raw(by.reads, self.schema) if self.unit.column is None else _kept(len(by.reads))
+        read = _kept(len(by.reads)) if self._decoded else _raw(by.reads, self.schema)
 
         def rows() -> Any:
             columns = [f"{self._columns[name]} AS c{i}" for i, name in enumerate(by.reads)]
-            own = ", ".join(f"`{name.replace('`', '``')}`" for name in self._frame.columns)
+            own = ", ".join(map(_quoted, self._frame.columns))
             dealt = self._frame.selectExpr(*columns, f"xxhash64({own}) AS h").repartition(partitions, "h").drop("h")
             with quiet():
                 return dealt.mapInArrow(_made(share, read), "rows binary")
@@ -119,15 +119,18 @@ class SparkFrame(Source):
         return np.concatenate([np.empty(0), *made]).reshape(-1, len(by.after.columns))
 
     def with_units(self) -> Any:
-        """All records that have a unit, decoded, as a frame: `u` is a unit's name, the columns are c0, c1, ..."""
-        return self.canonical(str(self.unit.column))
+        """All records that have a unit, decoded, as a frame: `u` is a unit's name, the columns are c0, c1, ...
+
+        Records that are units by themselves have no names.
+        """
+        return self.canonical(self.unit.column)
 
     def _added(self, question: BoundedSum, columns: Sequence[str]) -> Any:
         """A frame with the sum of each partition."""
         width = len(columns)
         if self.unit.pooled:
             return self._mapped(columns, _pooled(question, width), "steps binary", "u")
-        read = _raw(columns, self.schema) if self.unit.column is None else _kept(width)
+        read = _kept(width) if self._decoded else _raw(columns, self.schema)
         named = columns or tuple(self.schema.columns)[:1]
         return self._mapped(named, _summed(question, read, width), "steps binary")
 
@@ -146,14 +149,19 @@ class SparkFrame(Source):
         partitions = int(self._frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
         return self.canonical(unit_column).repartition(partitions, "u").sortWithinPartitions("u")
 
-    def canonical(self, unit_column: str) -> Any:
+    def canonical(self, unit_column: str | None) -> Any:
         """Records that have a unit, as questions see them; texts as bytes, which no collation merges."""
         kinds = enumerate(self.schema.columns.values())
         fields = ["u binary", *(f"c{i} {_type(kind)}" for i, kind in kinds)]
-        columns = [f"`{name.replace('`', '``')}` AS c{i}" for i, name in enumerate([unit_column, *self.schema.columns])]
+        unit = "'record'" if unit_column is None else _quoted(unit_column)
+        columns = [f"{own} AS c{i}" for i, own in enumerate([unit, *map(_quoted, self.schema.columns)])]
         with quiet():  # it warns of new versions of pandas, which is not used
             rows = self._given.selectExpr(*columns).mapInArrow(_canonical(self.schema), ", ".join(fields))
         return rows.where("u IS NOT NULL")
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def _type(kind: Column) -> str:

@@ -1,50 +1,75 @@
-"""Rows of units that Spark brings together where they are: the same SELECT as in DuckDB, and the same bits."""
+"""Rows that Spark brings together and joins where they are: by the same SELECT as DuckDB, with the same bits."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
+from typing import Any
 
 from discreet.core.errors import NotPermitted
 from discreet.core.formula import DOUBLE
+from discreet.schema.relation import limited_rows
+from discreet.schema.relation.joined_rows import JoinedRows
+from discreet.schema.relation.limited_rows import LimitedRows
 from discreet.schema.relation.per_unit import PerUnit
 from discreet.schema.relation.relation_node import RelationNode
 from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
-from discreet.schema.relation.stored_rows import StoredRows
+from discreet.schema.relation.stored_rows import PublicRows, StoredRows
+from discreet.trust.sources.engine import engine
 from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import Source
-from discreet.trust.sources.spark import ASKED, SparkFrame, given_back
+from discreet.trust.sources.spark import ASKED, START, SparkFrame, given_back
 
-HERE = (StoredRows, FilteredRows, ComputedRows, PerUnit)
+HERE = (StoredRows, PublicRows, FilteredRows, ComputedRows, PerUnit, LimitedRows, JoinedRows)
+DIALECT = {DOUBLE: "DOUBLE", limited_rows.START: START, "VARCHAR": "STRING"}
 
 
 class SparkUnits(SparkFrame):
-    """A table with one row for each unit of a Spark data frame, made by Spark and persisted there.
+    """Rows that Spark makes of those of its data frames, and of public tables, and that are persisted there.
 
     Parameters
     ----------
     relation : RelationNode
-        Public. What the rows are: chosen, computed, and brought together by units. Joins are refused.
-    tables : mapping of StoredRows to SparkFrame
-        The records.
+        Public. What the rows are: chosen, computed, joined, and brought together by units. Weights are refused.
+    tables : mapping of StoredRows or PublicRows to Source
+        The records: those that are protected are all in Spark.
     """
 
     def __init__(self, relation: RelationNode, tables: Mapping[RelationNode, Source]) -> None:
+        relation.check_bounded(ASKED)
         if refused := [node for node in relation.walked() if not isinstance(node, HERE)]:
-            obstacle = "Spark brings rows together by units, and joins none here"
-            raise NotPermitted(refused[0].words, obstacle, "Join in Spark's own SQL, or read the records from files.")
-        self.relation, self.schema, self.unit = relation, relation.schema, relation.unit
-        stored = next(iter(relation.walked()))
-        source = tables[stored]
-        assert isinstance(source, SparkFrame)
-        rows = source.with_units()
-        query = _query(relation).replace(DOUBLE, "DOUBLE")  # there are no texts in it, and columns are c0, c1, ...
-        self._frame = shielded(ASKED, lambda: rows.sparkSession.sql(f"SELECT * FROM {query}", stored=rows).persist())
+            obstacle = "Spark does not make such rows here"
+            raise NotPermitted(refused[0].words, obstacle, "Join plainly, or read the records from files.")
+        own = {node: source for node, source in tables.items() if node in set(relation.walked())}
+        protected = [source for node, source in own.items() if isinstance(node, StoredRows)]
+        frames = [source for source in protected if isinstance(source, SparkFrame)]
+        if len(frames) < len(protected):
+            obstacle = "one of the tables is in Spark, and another one is not"
+            raise NotPermitted(relation.words, obstacle, "Read both from Spark, or both from elsewhere.")
+        self.relation, self.schema, self.unit, self._decoded = relation, relation.schema, relation.unit, True
+        names = {node: f"t{place}" for place, node in enumerate(own)}
+        query = _query(relation, names)  # there are no texts in it, and columns are c0, c1, ...
+        for here, there in DIALECT.items():
+            query = query.replace(here, there)
+        session = frames[0].with_units().sparkSession
+        rows = {names[node]: _frame(session, source) for node, source in own.items()}
+        self._frame = shielded(ASKED, lambda: session.sql(f"SELECT * FROM {query}", **rows).persist())
         self._columns = {name: f"c{i}" for i, name in enumerate(self.schema.columns)}
         weakref.finalize(self, given_back, self._frame).atexit = False
 
 
-def _query(node: RelationNode) -> str:
-    if isinstance(node, StoredRows):
-        return "{stored}"
-    return f"({node.select(*map(_query, node.inputs))})"
+def _query(node: RelationNode, names: Mapping[RelationNode, str]) -> str:
+    if node in names:
+        return f"{{{names[node]}}}"
+    return f"({node.select(*(_query(one, names) for one in node.inputs))})"
+
+
+def _frame(session: Any, source: Source) -> Any:
+    """Decoded records in Spark; those of a public table are sent there, with texts as bytes."""
+    if isinstance(source, SparkFrame):
+        return source.with_units()
+    connection = engine()
+    source.copy_into(connection, "public")
+    kinds = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE public)").fetchall())
+    columns = [f"CAST({name} AS BINARY) AS {name}" if kind == "VARCHAR" else name for name, kind in kinds.items()]
+    return session.createDataFrame(connection.table("public").to_arrow_table()).selectExpr(*columns)

@@ -20,8 +20,9 @@ from discreet.trust.sources.related_rows import RelatedRows
 class WeightedRows(RelatedRows):
     """Rows of which each adds as much as its weight says: what a key's rows add, over how many there are on both sides.
 
-    What a key's rows add is a whole number of grid steps; its part is cut towards zero. So where one row moves the
-    exact part by a, it moves what is added by less than a and one step, for each number.
+    What a key's rows add is a whole number of grid steps; its part is floored. So where one row moves the exact part by
+    a, it moves what is added by less than a and one step, for each number. Quotients and remainders are added up apart,
+    as integers: so this holds however many rows a key has.
 
     Parameters
     ----------
@@ -38,17 +39,18 @@ class WeightedRows(RelatedRows):
         def ordered() -> Any:
             return DecodedTable._chosen(self, question.columns, "k", "s").order(f"c{width}")
 
-        total, last = np.zeros(question.size, dtype=np.int64), (-1.0, 1.0)
-        sums = np.zeros((1, question.size))
+        total, last, rest = np.zeros(question.size, dtype=np.int64), (-1.0, 1), np.zeros(question.size, dtype=np.int64)
         for batch in self._batches(ordered):
             rows = read_matrix(batch, width + 2)
-            steps = contributions(question, np.ascontiguousarray(rows[:, :width]))
+            steps = contributions(question, np.ascontiguousarray(rows[:, :width])).astype(np.int64)
+            whole, over = np.divmod(steps, rows[:, width + 1].astype(np.int64)[:, None])
+            total += whole.sum(axis=0)
             begins = np.flatnonzero(np.diff(rows[:, width], prepend=last[0]) != 0)
-            parts = np.add.reduceat(np.concatenate([sums, steps]), np.r_[0, begins + 1])
-            sizes = np.r_[last[1], rows[begins, width + 1]]
-            total += np.trunc(parts[:-1] / sizes[:-1, None]).sum(axis=0).astype(np.int64)
-            sums, last = parts[-1:], (float(rows[-1, width]), float(sizes[-1]))
-        return total + np.trunc(sums[0] / last[1]).astype(np.int64)
+            rests = np.add.reduceat(np.concatenate([rest[None], over]), np.r_[0, begins + 1])
+            sizes = np.r_[last[1], rows[begins, width + 1].astype(np.int64)]
+            total += (rests[:-1] // sizes[:-1, None]).sum(axis=0)
+            rest, last = rests[-1], (float(rows[-1, width]), int(sizes[-1]))
+        return total + rest // last[1]
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Refused: the rows have weights."""
