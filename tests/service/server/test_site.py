@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -164,11 +165,18 @@ def test_a_learner_is_a_job_whose_model_is_given_again(site: Site) -> None:
 def test_a_frozen_data_set_is_not_asked_and_paid_answers_stay(site: Site) -> None:
     ann, cat = user(site, "ann"), user(site, "cat")
     paid = site.ask(ann, "patients", "count", epsilon=0.1, key="before")
+    before = len(site.history(ann, "patients"))
     site.freeze(cat, "patients", "an audit")
     try:
         with pytest.raises(NotPermitted, match="an audit"):
             site.ask(ann, "patients", "count", epsilon=0.1)
         assert site.ask(ann, "patients", "count", epsilon=0.1, key="before").result == paid.result
+        queued = site.store.add_asked(replace(site.question(ann, paid.id), id="q", key="queued", state="queued"))
+        site.desk._work(site._data["patients"], queued)  # it was on its way when somebody froze it
+        assert (site.question(ann, "q").state, len(site.history(ann, "patients"))) == ("failed", before)
+        assert site.store.moved("q", ("failed",), "dangling")
+        with pytest.raises(NotPermitted, match="an audit"):
+            site.again(cat, "q")
     finally:
         site.thaw(cat, "patients")
     assert site.ask(ann, "patients", "count", epsilon=0.1).done
@@ -221,10 +229,36 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
         with pytest.raises(Unrecognised) as refused:
             site.caller(other)
         refusals.add(status_of(refused.value))
-    site.keys.revoke("ann")
+    site.store.revoke_keys("ann")  # as another process does
     with pytest.raises(Unrecognised):
         site.caller(key)
+    assert not site.keys.remembered(key)  # so that it is looked at beside others that nobody knows
     assert refusals == {401}
+
+
+def test_what_has_expired_stays_so_where_the_clock_is_moved_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, clock = time.time(), Mock()
+    monkeypatch.setattr("discreet.service.server.api_keys.time", clock)
+    clock.time.return_value = now
+    key = site.keys.drawn("ann", until=now + 60)
+    session = site.login(key)
+    clock.time.return_value = now + 10**6
+    for look in (lambda: site.caller(key), lambda: site.session(session.token)):
+        with pytest.raises(Unrecognised):
+            look()
+    clock.time.return_value = now
+    for look in (lambda: site.caller(key), lambda: site.session(session.token)):
+        with pytest.raises(Unrecognised):
+            look()
+
+
+def test_lists_are_bounded_and_counted_whole(site: Site) -> None:
+    ann, cat = user(site, "ann"), user(site, "cat")
+    for number in range(3):
+        site.ask(ann, "patients", "count", epsilon=0.01, key=f"listed {number}")
+    assert [one.key for one in site.asked(ann, most=2)] == ["listed 2", "listed 1"]
+    assert site.own_asked(user(site, "dan")) == []
+    assert sum(site.counted(ann, "state").values()) == site.counted(cat, "user")["ann"] >= 3
 
 
 def test_a_session_knows_its_user_and_ends(site: Site) -> None:

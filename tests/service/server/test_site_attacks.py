@@ -372,12 +372,25 @@ def test_an_answer_leaves_at_a_moment_that_does_not_depend_on_its_records(tmp_pa
 
 
 def test_before_an_answer_is_due_nothing_tells_that_it_is_there(tmp_path: Path) -> None:
-    """Neither the state of its question, nor the same key again, nor the caller's place changes before."""
+    """Neither the state of its question, nor the same key again, nor the caller's place changes before.
+
+    Its commit is in the ledger at a public moment too, a fifth of the deadline: others see the order of its entries.
+    """
     path = made_site(tmp_path)
     path.write_text(path.read_text().replace("cheap = 0.05", "cheap = 3.0"))
     with Site.open(path) as site:
         ann, data = site.file.users["ann"], site._data["patients"]
-        answer = site.desk.ask(ann, data, "count", epsilon=0.01, key="early")
+        site.desk.ask(ann, data, "count", epsilon=0.01)
+        began = time.monotonic()
+        with ThreadPoolExecutor(1) as threads:
+            asking = threads.submit(site.desk.ask, ann, data, "count", epsilon=0.01, key="early")
+            wait_until(began + 0.5)
+            assert [one.committed for one in site.history(ann, "patients")] == [True, False]
+        answer = asking.result()
+        assert [one.committed for one in site.history(ann, "patients")] == [True, True]
+        assert time.monotonic() - began < 3.0
+        said = {"question": "count", "epsilon": 0.01, "key": "early"}
+        assert site.remembered(ann, "patients", said) is None
         again = site.desk.ask(ann, data, "count", epsilon=0.01, key="early")
         assert answer.due == again.due > time.monotonic()
         assert site.question(ann, answer.id).state == "asked"
@@ -386,6 +399,9 @@ def test_before_an_answer_is_due_nothing_tells_that_it_is_there(tmp_path: Path) 
             site.answer(ann, answer.id)
         wait_until(answer.due)
         assert site.answer(ann, answer.id).result == answer.result
+        found = site.remembered(ann, "patients", said)
+        assert found is not None
+        assert found.result == answer.result
         for _ in range(200):
             if site.question(ann, answer.id).state == "done" and not site.desk._limits._running:
                 break

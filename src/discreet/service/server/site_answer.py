@@ -90,6 +90,7 @@ def _paid(event: Event, done: Committed, replayed: bool) -> dict[str, Any]:
         "replayed": replayed,
         "result": base64.b64encode(done.result).decode(),
         "stated": None if done.stated is None else dict(done.stated),
+        "checkpoint": None if done.checkpoint is None else vars(done.checkpoint),
     }
 
 
