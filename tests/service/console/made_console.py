@@ -55,8 +55,8 @@ def made_console(folder: Path, identity: Identity | None = None, **console: Any)
         "[users.ann]", f"{ODD}\n[users.ann]"
     )
     if identity is not None:
-        write_identity(folder / "site.pem", identity)
-        text = f'identity = "site.pem"\n{text}'
+        write_identity(folder / "identity.key", identity)
+        text = f'identity = "identity.key"\n{text}'
     path = made_site(folder, Budget(8.0, 1e-5), text)
     (folder / "odd.toml").write_text(SCHEMA, encoding="utf-8")
     with (folder / "odd.csv").open("w", encoding="utf-8", newline="") as file:

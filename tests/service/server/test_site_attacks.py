@@ -380,21 +380,21 @@ def test_before_an_answer_is_due_nothing_tells_that_it_is_there(tmp_path: Path) 
     path.write_text(path.read_text().replace("cheap = 0.05", "cheap = 3.0"))
     with Site.open(path) as site:
         ann, data = site.file.users["ann"], site._data["patients"]
-        site.desk.ask(ann, data, "count", epsilon=0.01)
+        site.desk.ask(site.file.users["cat"], data, "count", epsilon=0.01)  # the worker has its records
         began = time.monotonic()
         with ThreadPoolExecutor(1) as threads:
             asking = threads.submit(site.desk.ask, ann, data, "count", epsilon=0.01, key="early")
             wait_until(began + 0.5)
-            assert [one.committed for one in site.history(ann, "patients")] == [True, False]
+            assert [one.committed for one in site.history(ann, "patients")] == [False]
         answer = asking.result()
-        assert [one.committed for one in site.history(ann, "patients")] == [True, True]
+        assert [one.committed for one in site.history(ann, "patients")] == [True]
         assert time.monotonic() - began < 3.0
         said = {"question": "count", "epsilon": 0.01, "key": "early"}
         assert site.remembered(ann, "patients", said) is None
         again = site.desk.ask(ann, data, "count", epsilon=0.01, key="early")
         assert answer.due == again.due > time.monotonic()
         assert site.question(ann, answer.id).state == "asked"
-        assert site.desk._limits._running == {"ann": 1}
+        assert site.desk._limits._running["ann"] == 1
         with pytest.raises(NotPermitted, match="there is none"):
             site.answer(ann, answer.id)
         wait_until(answer.due)

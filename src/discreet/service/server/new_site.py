@@ -15,10 +15,10 @@ from discreet.query.sample import SCHEMA
 from discreet.query.schema_file import read_schema
 from discreet.service.key_file import write_identity
 
-FILE, KEY, CARD = "site.toml", "site.pem", "site.card"
+FILE, KEY, CARD = "site.toml", "identity.key", "site.card"
 TEXT = """name = "{name}"
 address = "127.0.0.1:{port}"      # beyond this machine: add [tls] with certificate and key
-identity = "{key}"         # signs receipts and cards; whoever checks them needs site.card
+identity = "{key}"     # signs receipts and cards; whoever checks them needs site.card
 
 [limits]                      # of each user
 requests = 600                # a minute

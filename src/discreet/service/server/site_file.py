@@ -2,7 +2,7 @@
 
     name = "St. Mary's"
     address = "127.0.0.1:8400"        # beyond this machine only with a certificate
-    identity = "site.pem"             # may be left out: signs receipts and cards; see `discreet identity`
+    identity = "identity.key"         # may be left out: signs receipts and cards; see `discreet identity`
 
     [tls]                             # may be left out on this machine
     certificate = "site.pem"
