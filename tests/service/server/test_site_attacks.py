@@ -30,9 +30,10 @@ from discreet.core.errors import (
     NotPermitted,
     ParameterError,
 )
+from discreet.core.events import PureLoss
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.server.bounded_protocol import BoundedProtocol
-from discreet.service.server.question_desk import wait_until
+from discreet.service.server.question_desk import PREVIEWS, wait_until
 from discreet.service.server.serving_site import ServedSite, served
 from discreet.service.server.site import Site
 from discreet.service.server.site_answer import next_moment
@@ -197,6 +198,22 @@ def test_a_caller_who_asks_too_often_is_told_to_wait_and_others_are_not(tmp_path
         with pytest.raises(TooMany):
             site.desk.count(ann)
         site.desk.count(bob)
+
+
+def test_prices_that_take_long_to_compute_are_few_at_a_time(there: ServedSite) -> None:
+    site = there.site
+    ann, bob = site.file.users["ann"], site.file.users["bob"]
+    with contextlib.ExitStack() as looking:
+        for _ in range(PREVIEWS):
+            looking.enter_context(site.desk.previewing(ann))
+        for look in (
+            lambda: site.plan(ann, "patients", "count", epsilon=0.1),
+            lambda: site.often(ann, "patients", PureLoss(0.1), 1),
+        ):
+            with pytest.raises(TooMany):
+                look()
+        assert site.often(bob, "staff", PureLoss(0.1), 1) == 1
+    assert site.often(ann, "patients", PureLoss(0.1), 1) == 1
 
 
 def test_the_last_of_the_budget_is_spent_once_whoever_races(tmp_path: Path) -> None:

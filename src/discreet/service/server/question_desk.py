@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -36,6 +36,7 @@ from discreet.service.server.site_store import AskedEntry, SiteStore
 from discreet.trust.stored import Stored
 
 PARTS = 5  # of a deadline: the moments at which results are recorded
+PREVIEWS = 4  # of each caller at a time: some take long, and this process is everybody's
 JOBS = 2  # long questions that are worked on at a time
 REMEMBERED = 1024  # answers that are at hand without the ledger
 LONGEST_KEY = 200
@@ -65,6 +66,7 @@ class QuestionDesk:
     def __init__(self, file: SiteFile, store: SiteStore) -> None:
         self._file, self._store = file, store
         self._limits = CallerLimits(file.requests, file.running)
+        self._previews = CallerLimits(file.requests, PREVIEWS)
         self._jobs = ThreadPoolExecutor(JOBS, thread_name_prefix="job")
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, SiteAnswer] = OrderedDict()
@@ -86,6 +88,10 @@ class QuestionDesk:
         """Count a request of a caller; refused where there were too many."""
         with self._lock:
             self._limits.count(user.name)
+
+    def previewing(self, user: UserEntry) -> AbstractContextManager[None]:
+        """One of the prices that a caller looks at; refused where there are too many at a time."""
+        return self._previews.running(user.name)
 
     def ask(
         self,

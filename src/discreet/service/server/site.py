@@ -208,14 +208,14 @@ class Site:
         if assumed is not None and assumed > MOST_ASSUMED:
             assumed = MOST_ASSUMED if n is None else _too_many(n)
         asked = [AskedQuestion.read(one) for one in questions]
-        with found.ledger() as ledger:
+        with self.desk.previewing(caller), found.ledger() as ledger:
             offline = PrivateData(found.offline, AnalystLedger(ledger, caller.name))
             meant = [one.planned for one in asked]
             return plan(offline, *meant, n=assumed, epsilon=epsilon, delta=delta, for_error=for_error)
 
     def often(self, caller: UserEntry, name: str, event: Event, most: int) -> int:
         """How often the accounts could pay for an event now, at most so often."""
-        with self._found(caller, name).ledger() as ledger:
+        with self.desk.previewing(caller), self._found(caller, name).ledger() as ledger:
             return ledger.often(event, min(most, 10_000), analyst=caller.name)
 
     # Asking
