@@ -17,7 +17,7 @@ from discreet.query.asked_question import AskedQuestion
 from discreet.service.server.analyst_ledger import AnalystLedger
 from discreet.service.server.site import Site
 from discreet.service.server.site_file import UserEntry
-from discreet.service.server.site_refusals import NotHere, ReadOnlySite, Unrecognised, status_of
+from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooMany, Unrecognised, status_of
 from tests.service.server.made_site import made_site
 
 
@@ -267,6 +267,31 @@ def test_a_session_knows_its_user_and_ends(site: Site) -> None:
     site.logout(session.token)
     with pytest.raises(Unrecognised):
         site.session(session.token)
+
+
+def test_what_waits_is_bounded_for_each_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.service.server.question_desk.UNFINISHED", 2)
+    with Site.open(made_site(tmp_path)) as site:
+        ann, cat = user(site, "ann"), user(site, "cat")
+        site.desk._submit = lambda *job: None  # type: ignore[method-assign]
+        for epsilon, question in ((1.0, "KMeans n_clusters=2 columns=['age']"), (3.0, "count")):
+            site.ask(ann, "patients", question, epsilon=epsilon, key=question)
+        for epsilon, question in ((1.0, "KMeans n_clusters=3 columns=['age']"), (3.0, "mean of age")):
+            with pytest.raises(TooMany):
+                site.ask(ann, "patients", question, epsilon=epsilon)
+        assert site.ask(ann, "patients", "count", epsilon=3.0, key="count").state == "waiting"
+        assert site.ask(cat, "patients", "KMeans n_clusters=2 columns=['age']", epsilon=1.0).state == "queued"
+
+
+def test_large_answers_are_not_all_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Site.open(made_site(tmp_path)) as site:
+        ann = user(site, "ann")
+        first = site.ask(ann, "patients", "count", epsilon=0.1, key="first")
+        assert site.desk._bytes == first.size > 0
+        monkeypatch.setattr("discreet.service.server.question_desk.AT_HAND", first.size + 10)
+        second = site.ask(ann, "patients", "count", epsilon=0.1, key="second")
+        assert (list(site.desk._answers), site.desk._bytes) == ([second.id], second.size)
+        assert site.answer(ann, first.id).text == first.text  # from the ledger
 
 
 def test_long_questions_go_on_after_a_restart(tmp_path: Path) -> None:

@@ -32,13 +32,15 @@ from discreet.service.server.caller_limits import CallerLimits
 from discreet.service.server.site_answer import SiteAnswer, next_moment, plain_result, receipt_of
 from discreet.service.server.site_data_set import SiteDataSet
 from discreet.service.server.site_file import SiteFile, UserEntry
+from discreet.service.server.site_refusals import TooMany
 from discreet.service.server.site_store import AskedEntry, SiteStore
 from discreet.trust.stored import Stored
 
 PARTS = 5  # of a deadline: the moments at which results are recorded
 PREVIEWS = 4  # of each caller at a time: some take long, and this process is everybody's
 JOBS = 2  # long questions that are worked on at a time
-REMEMBERED = 1024  # answers that are at hand without the ledger
+UNFINISHED = 32  # questions of each caller that wait for a curator, or for their turn
+REMEMBERED, AT_HAND = 1024, 2**28  # answers that are at hand without the ledger, and bytes of all their results
 LONGEST_KEY = 200
 SAID = {
     "waiting": "It waits for a curator, since it costs more than may be asked without one. Nothing was charged.",
@@ -70,6 +72,7 @@ class QuestionDesk:
         self._jobs = ThreadPoolExecutor(JOBS, thread_name_prefix="job")
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, SiteAnswer] = OrderedDict()
+        self._bytes = 0
         self._turns: dict[str, tuple[threading.Lock, int]] = {}
         self._leaving: set[threading.Timer] = set()
         self._asked: dict[tuple[str, str, str], tuple[str, str, float, float]] = {}
@@ -201,6 +204,10 @@ class QuestionDesk:
         waits = above is not None and budget.epsilon > above and user.role != "curator"
         if not waits and not asked.long:
             return "asked"
+        states = self._store.counted("state", user.name)
+        if sum(states.get(state, 0) for state in ("waiting", "queued", "running")) >= UNFINISHED:
+            obstacle = f"{UNFINISHED} of your questions are waiting, as many as are allowed"
+            raise TooMany(f"ask {asked.name:.80}", obstacle, "Wait until some are answered.")
         price = data.priced(asked, budget, user.name)
         if not data.affords(price.event, user.name):
             raise _unaffordable(data, price.purpose, budget, user.name)
@@ -347,11 +354,13 @@ class QuestionDesk:
 
     def _remember(self, found: SiteAnswer, entry: AskedEntry, due: float) -> None:
         with self._lock:
+            before = self._answers.pop(found.id, None)
             self._answers[found.id] = _due(found, due)
+            self._bytes += found.size - (0 if before is None else before.size)
             place = (entry.user, entry.data, entry.key)
             self._asked[place] = (entry.id, entry.question, entry.epsilon, entry.delta)
-            while len(self._answers) > REMEMBERED:
-                self._answers.popitem(last=False)
+            while len(self._answers) > REMEMBERED or self._bytes > AT_HAND:
+                self._bytes -= self._answers.popitem(last=False)[1].size
             while len(self._asked) > 2 * REMEMBERED:
                 del self._asked[next(iter(self._asked))]
 
