@@ -1,6 +1,6 @@
 """Schemathesis against a site: no answer outside the description, and none that says the program made a mistake.
 
-python -m benchmarks.fuzz_site SCHEMATHESIS REQUESTS_A_WAY
+python -m benchmarks.fuzz_site SCHEMATHESIS REQUESTS_A_WAY [SEED]
 
 The description names no data set and no question of anybody. So that requests come further than "there is none for
 you", they are drawn from a copy of it in which some that are there stand beside what it allows.
@@ -59,7 +59,7 @@ def drawn_from(ids: list[str]) -> dict[str, Any]:
     return found
 
 
-def main(program: str, requests: str) -> int:
+def main(program: str, requests: str, seed: str = "1") -> int:
     """Run it as an analyst and as a curator; the number of runs that found something."""
     found = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +74,18 @@ def main(program: str, requests: str) -> int:
             asked.write_text(json.dumps(drawn_from(questions_of(site))))
             for name in site.file.users:
                 header = f"Authorization: Bearer {site.keys.drawn(name)}"
-                options = ["--checks", CHECKS, "--phases", "coverage,fuzzing", "-n", requests, "--seed", "1", "-w", "1"]
+                options = [
+                    "--checks",
+                    CHECKS,
+                    "--phases",
+                    "coverage,fuzzing",
+                    "-n",
+                    requests,
+                    "--seed",
+                    seed,
+                    "-w",
+                    "1",
+                ]
                 command = [program, "run", str(asked), "--url", there.address, "-H", header, *options]
                 found += subprocess.run([*command, "--continue-on-failure"], check=False).returncode != 0
             print(f"charges: {len(site.history(site.file.users['curator'], 'patients'))}", flush=True)
@@ -82,4 +93,4 @@ def main(program: str, requests: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    sys.exit(main(*sys.argv[1:4]))
