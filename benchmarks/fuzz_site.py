@@ -22,6 +22,7 @@ from discreet.service.server.serving_site import served
 from discreet.service.server.site import Site
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+PHASES = "coverage,fuzzing"
 LIMITS = (("requests = 600", "requests = 100000000"), ("cheap = 0.25", "cheap = 0.0"), ("above = 1.0", "above = 50.0"))
 QUESTIONS = [
     "count",
