@@ -12,10 +12,12 @@ import json
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 from discreet.core.budget import Budget
+from discreet.core.events import GaussianLoss, PureLoss, Repeated, written
 from discreet.service.server.api_description import description
 from discreet.service.server.new_site import FILE, new_site
 from discreet.service.server.serving_site import served
@@ -32,7 +34,15 @@ QUESTIONS = [
     {"statistic": "histogram", "options": {"column": "age", "bins": 8}},
     {"learner": "KMeans", "parameters": {"n_clusters": 2, "columns": ["age"]}},
 ]
-PRICES = {"epsilon": [1e-3, 1e-2, 0.5, 60.0, 1e7, -1], "delta": [0.0, 1e-9]}
+KNOWN: dict[str, list[Any]] = {
+    "epsilon": [1e-3, 1e-2, 0.5, 60.0, 1e7, -1],
+    "delta": [0.0, 1e-9],
+    "key": ["monday", "tuesday", "wednesday", "\u200b"],
+    "n": [100, 5000, 10**6],
+    "for_error": [1.0],
+    "most": [1, 1000],
+}
+EVENTS = [json.loads(written(event)) for event in (PureLoss(1e-3), Repeated(GaussianLoss(30.0), 10))]
 
 
 def questions_of(site: Site) -> list[str]:
@@ -50,14 +60,22 @@ def drawn_from(ids: list[str]) -> dict[str, Any]:
         for named in way.get("parameters", []):
             named["schema"] = {"anyOf": [{"enum": known[named["name"]]}, named["schema"]]}
         fields = way.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+        kinds = {"question": QUESTIONS, "event": EVENTS}
         for name, one in fields.get("properties", {}).items():
-            if name in PRICES and one.get("type") == "number":
-                fields["properties"][name] = {"enum": PRICES[name]}
-            elif name == "question":
-                fields["properties"][name] = {"anyOf": [{"enum": QUESTIONS}, one]}
+            if name in KNOWN:
+                fields["properties"][name] = {"enum": KNOWN[name]}
+            elif name in kinds:
+                fields["properties"][name] = {"anyOf": [{"enum": kinds[name]}, one]}
             elif name == "questions":
-                one["items"] = {"anyOf": [{"enum": QUESTIONS}, one["items"]]}
+                fields["properties"][name] = one | {"items": {"enum": QUESTIONS}, "maxItems": 2}
     return found
+
+
+def reached(address: str, key: str) -> str:
+    """How often each way was answered, and how."""
+    asked = urllib.request.Request(f"{address}/api/metrics", headers={"Authorization": f"Bearer {key}"})
+    with urllib.request.urlopen(asked) as answer:
+        return "".join(line.decode() for line in answer if line.startswith(b"discreet_answers_total"))
 
 
 def main(program: str, requests: str, seed: str = "1") -> int:
@@ -89,7 +107,7 @@ def main(program: str, requests: str, seed: str = "1") -> int:
                 ]
                 command = [program, "run", str(asked), "--url", there.address, "-H", header, *options]
                 found += subprocess.run([*command, "--continue-on-failure"], check=False).returncode != 0
-            print(f"charges: {len(site.history(site.file.users['curator'], 'patients'))}", flush=True)
+            print(reached(there.address, site.keys.drawn("curator")), flush=True)
     return found
 
 
