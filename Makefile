@@ -181,9 +181,14 @@ $(VENV)/bench-%/.ready: benchmarks/peers/%_encrypted.txt | $(BIN)/python
 bench-encrypted: $(VENV)/.dev $(VENV)/bench-phe/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.encrypted $(SECTIONS)
 
-# There is no peer to install; gcc makes syncs slower. SECTIONS= names some of the sections of benchmarks/platform.py.
+$(VENV)/bench-%/.ready: benchmarks/peers/%_answers.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-$*
+	$(VENV)/bench-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# gcc makes syncs slower. SECTIONS= names some of the sections of benchmarks/platform.py.
 # DISCREET_BENCH_DISK= names a folder on the disk that is measured.
-bench-platform: $(VENV)/.dev
+bench-platform: $(VENV)/.dev $(VENV)/bench-lomas/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.platform $(SECTIONS)
 
 # What attacks find in private releases, for the manual: docs/attack_table.md.

@@ -77,12 +77,12 @@ def release_for_ever(ledger: SqliteLedger, notes: Path, name: str) -> None:
 
 
 def die_at_line(line: int) -> None:
-    """Have this process killed when so many lines of the accounting code have run."""
+    """Have this process killed when so many lines of the ledger's and the accounting's code have run."""
     left = line
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal left
-        if "accounting" not in frame.f_code.co_filename:
+        if not any(room in frame.f_code.co_filename for room in ("discreet/ledger/", "discreet/accounting/")):
             return None
         if event == "line":
             left -= 1

@@ -17,10 +17,13 @@ UNASKED = f"{SITE}what_cannot_be_asked_is_refused_uncharged_and_leaves_its_key_f
 FROZEN = f"{SITE}a_frozen_data_set_is_not_asked_and_paid_answers_stay"
 KEYS = f"{SITE}keys_are_recognised_and_everything_else_is_refused_alike"
 FILES = f"{COMMANDS}files_that_would_be_read_otherwise_than_they_were_meant_are_refused"
+SHARED = f"{COMMANDS}data_sets_about_the_same_people_share_an_account"
+SIGNED = f"{COMMANDS}ask_and_fit_of_a_site_that_was_made_by_commands"
 UNDONE = f"{COMMANDS}a_backup_that_would_undo_a_charge_is_not_put_back"
 MOMENT = f"{ATTACKS}an_answer_leaves_at_a_moment_that_does_not_depend_on_its_records"
 EARLY = f"{ATTACKS}before_an_answer_is_due_nothing_tells_that_it_is_there"
 LIES = f"{CLIENT}a_site_that_lies_is_refused"
+SIGNS = f"{CLIENT}a_checkpoint_of_another_charge_is_refused"
 CLEAR = f"{CLIENT}a_key_never_leaves_in_the_clear"
 STATUS = f"{API}every_refusal_has_its_status"
 
@@ -73,6 +76,36 @@ MUTANTS = [
     *one(DESK, "0.0 if found.replayed else next_moment(begun, time.monotonic(), period)", "time.monotonic()", MOMENT),
     *one(DESK, "self._remember(found, entry, due)", "self._remember(found, entry, 0.0)", EARLY),
     *one(DESK, "until_due.pop_all()", "ExitStack()", EARLY),
+    *one(DESK, "kept is not None and kept.due == 0.0 else None", "kept is not None else None", EARLY),
+    *one(
+        DESK,
+        "    wait_until(next_moment(begun, time.monotonic(), period))\n\n\ndef today",
+        "    pass\n\n\ndef today",
+        EARLY,
+    ),
+    *one("service/server/analyst_ledger", "        self._rest()\n        done =", "        done =", EARLY),
+    *one(
+        DESK,
+        "            self._check_open(data)\n            found = self._released",
+        "            found = self._released",
+        FROZEN,
+    ),
+    *one(
+        DESK,
+        '        self._check_open(data)\n        if not self._store.moved(entry.id, ("dangling",)',
+        '        if not self._store.moved(entry.id, ("dangling",)',
+        FROZEN,
+    ),
+    *of(
+        "service/server/api_keys",
+        ("                self._store.end_key(id)", "                pass"),
+        ("            self.end_session(token)\n            raise", "            raise"),
+        tests=f"{SITE}what_has_expired_stays_so_where_the_clock_is_moved_back",
+    ),
+    *one("service/server/api_keys", "self._known.pop(mark, None)", "pass", KEYS),
+    *one(FILE, "within(table=self.table, project=self.project)", "within(table=self.table)", SHARED),
+    *one("service/server/site_data_set", "ledger.signed_by(self._identity)", "ledger", SIGNED),
+    *one(LEDGER, "if signed != (said[", "if False and signed != (said[", SIGNS),
     *one(DESK, "self._at(due, until_due", "self.left(entry.id); self._at(due, until_due", EARLY),
     *one(
         "service/server/site_answer",

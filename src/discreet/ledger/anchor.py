@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.core.errors import LedgerBroken
+from discreet.core.errors import LedgerBroken, LedgerError
 from discreet.ledger.own_file import replace_own
 
 LINE = 20 + 1 + 64 + 1 + 16 + 1
@@ -61,11 +61,8 @@ class Anchor:
             raise self._unusable("is damaged")
         return max(marks, key=lambda mark: mark.number)
 
-    def advance(self, mark: AnchoredHead, *, durable: bool) -> None:
-        """Move to a newer mark whose entry is durable already.
-
-        One that is not `durable` outlives the process but not a power cut.
-        """
+    def advance(self, mark: AnchoredHead) -> None:
+        """Move to a newer mark whose entry is durable already; it outlives a power cut once there was a `sync`."""
         if not self.path.exists():
             raise self._unusable("is missing")
         with open(self.path, "r+b", buffering=0) as file:
@@ -74,8 +71,17 @@ class Anchor:
                 numbers = [line.number if line else -1 for line in lines]
                 file.seek(numbers.index(min(numbers)) * LINE)
                 file.write(mark.line)
-            if durable:
+
+    def sync(self) -> None:
+        """See to it that the mark is on disk, or a newer one: whoever wrote that has its entry on disk."""
+        try:
+            with open(self.path, "r+b", buffering=0) as file:
                 _sync(file.fileno())
+        except FileNotFoundError:
+            raise self._unusable("is missing") from None
+        except OSError as why:
+            remedy = "Retry with the same key: whether it was recorded shows then."
+            raise LedgerError(f"anchor {self.path}", f"it cannot be written ({why.strerror})", remedy, "") from why
 
     def _unusable(self, how: str) -> LedgerBroken:
         return LedgerBroken(

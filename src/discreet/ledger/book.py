@@ -200,12 +200,15 @@ class Book:
         return self.turns.decided(WaitingDecision(decide, lasting), self._lead)
 
     def _lead(self, take: Callable[[], list[WaitingDecision[Any]]]) -> None:
+        """Decide for all who wait. The mark is put on disk once other processes may write: theirs is newer."""
         with self.store.locked() as turn, self._trusted():
             decisions = take()
             added = self._written(turn, decisions)
             self._flush()
             if added:
-                self.store.anchor.advance(self.mark, durable=any(each.lasting for each in decisions))
+                self.store.anchor.advance(self.mark)
+        if added and any(each.lasting for each in decisions):
+            self.store.anchor.sync()
 
     def _written(self, turn: Turn, decisions: list[WaitingDecision[Any]]) -> int:
         """Make all decisions in one transaction; how many entries it added."""

@@ -170,7 +170,12 @@ class PostgresStore(ForkedStore):
     def _connected(self, new: bool = False) -> Any:
         db = self._driver.connect(self.address, autocommit=True, connect_timeout=PATIENCE, application_name="discreet")
         try:
-            settings = {"synchronous_commit": "on", "client_encoding": "UTF8", "lock_timeout": f"{PATIENCE}s"}
+            settings = {
+                "synchronous_commit": "on",
+                "client_encoding": "UTF8",
+                "lock_timeout": f"{PATIENCE}s",
+                "default_transaction_isolation": "read committed",  # what is read under the lock is newer than the lock
+            }
             for setting, value in settings.items():
                 db.execute("select set_config(%s, %s, false)", (setting, value))
             for setting, needed in (("fsync", "on"), ("server_encoding", "UTF8")):

@@ -16,18 +16,24 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, EngineFailure, KeyReused, NotPermitted, ParameterError
 from discreet.core.events import PureLoss
 from discreet.crypto.errors import Disagreement
+from discreet.crypto.identity import Identity
 from discreet.learners import KMeans, LinearRegression, OneHotEncoder, PrivatePipeline
+from discreet.ledger.checkpoints import check_signed
+from discreet.noise.system_bits import system_bits
 from discreet.service.client.connect import SiteConnection, connect
 from discreet.service.client.site_line import SiteLine
+from discreet.service.key_file import write_identity
 from discreet.service.server.serving_site import ServedSite, served
 from discreet.service.server.site import Site
 from discreet.service.server.site_refusals import NotHere, Unrecognised
-from tests.service.server.made_site import made_site
+from tests.service.server.made_site import TEXT, made_site
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedSite]:
-    with Site.open(made_site(tmp_path_factory.mktemp("served"))) as site, served(site) as one:
+    folder = tmp_path_factory.mktemp("served")
+    write_identity(folder / "identity.key", Identity.drawn("clinic", system_bits()))
+    with Site.open(made_site(folder, text=f'identity = "identity.key"\n{TEXT}')) as site, served(site) as one:
         yield one
 
 
@@ -183,6 +189,24 @@ def test_a_site_that_lies_is_refused(lying: discreet.PrivateData, site: SiteConn
     Liar.said = 418, b"<html>"
     with pytest.raises(EngineFailure):
         discreet.mean(lying, "age", epsilon=0.5)
+
+
+def test_a_checkpoint_of_another_charge_is_refused(
+    lying: discreet.PrivateData, site: SiteConnection, server: ServedSite
+) -> None:
+    """What it says of the price is computed here, from the event."""
+    asked = {"question": "mean of age", "epsilon": 0.5, "stored": True}
+    true, other = (site._line.post("data", "patients", "ask", **asked)[1] for _ in range(2))
+    Liar.said = 200, json.dumps(true).encode()
+    receipt = discreet.mean(lying, "age", epsilon=0.5).receipt
+    assert server.site.identity is not None
+    assert check_signed(receipt, "clinic", server.site.identity.public).signer == "clinic"
+    for name in ("epsilon", "head", "result"):
+        lie = json.loads(json.dumps(true))
+        lie["paid"][0]["checkpoint"][name] = 0.1 if name == "epsilon" else other["paid"][0]["checkpoint"][name]
+        Liar.said = 200, json.dumps(lie).encode()
+        with pytest.raises(Disagreement):
+            discreet.mean(lying, "age", epsilon=0.5)
 
 
 def test_a_site_that_is_busy_is_asked_again_under_the_same_key(lying: discreet.PrivateData) -> None:

@@ -15,9 +15,11 @@ from typing import Any
 import httpx
 
 from discreet.core.budget import Budget
+from discreet.crypto.identity import Identity
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.schema_file import read_schema
 from discreet.service.console.console import Console
+from discreet.service.key_file import write_identity
 from discreet.service.server.serving_site import served
 from discreet.service.server.site import Site
 from tests.service.server.made_site import TEXT, made_site
@@ -47,11 +49,14 @@ values = ["a", {json.dumps(HOSTILE)}]
 
 
 @contextmanager
-def made_console(folder: Path, **console: Any) -> Iterator[tuple[Site, httpx.Client]]:
+def made_console(folder: Path, identity: Identity | None = None, **console: Any) -> Iterator[tuple[Site, httpx.Client]]:
     """A site with three data sets, its pages, and somebody who has not signed in."""
     text = TEXT.replace('data = ["patients"]', 'data = ["patients", "odd"]').replace(
         "[users.ann]", f"{ODD}\n[users.ann]"
     )
+    if identity is not None:
+        write_identity(folder / "identity.key", identity)
+        text = f'identity = "identity.key"\n{text}'
     path = made_site(folder, Budget(8.0, 1e-5), text)
     (folder / "odd.toml").write_text(SCHEMA, encoding="utf-8")
     with (folder / "odd.csv").open("w", encoding="utf-8", newline="") as file:

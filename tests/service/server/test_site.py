@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -16,7 +17,7 @@ from discreet.query.asked_question import AskedQuestion
 from discreet.service.server.analyst_ledger import AnalystLedger
 from discreet.service.server.site import Site
 from discreet.service.server.site_file import UserEntry
-from discreet.service.server.site_refusals import NotHere, ReadOnlySite, Unrecognised, status_of
+from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooMany, Unrecognised, status_of
 from tests.service.server.made_site import made_site
 
 
@@ -164,11 +165,18 @@ def test_a_learner_is_a_job_whose_model_is_given_again(site: Site) -> None:
 def test_a_frozen_data_set_is_not_asked_and_paid_answers_stay(site: Site) -> None:
     ann, cat = user(site, "ann"), user(site, "cat")
     paid = site.ask(ann, "patients", "count", epsilon=0.1, key="before")
+    before = len(site.history(ann, "patients"))
     site.freeze(cat, "patients", "an audit")
     try:
         with pytest.raises(NotPermitted, match="an audit"):
             site.ask(ann, "patients", "count", epsilon=0.1)
         assert site.ask(ann, "patients", "count", epsilon=0.1, key="before").result == paid.result
+        queued = site.store.add_asked(replace(site.question(ann, paid.id), id="q", key="queued", state="queued"))
+        site.desk._work(site._data["patients"], queued)  # it was on its way when somebody froze it
+        assert (site.question(ann, "q").state, len(site.history(ann, "patients"))) == ("failed", before)
+        assert site.store.moved("q", ("failed",), "dangling")
+        with pytest.raises(NotPermitted, match="an audit"):
+            site.again(cat, "q")
     finally:
         site.thaw(cat, "patients")
     assert site.ask(ann, "patients", "count", epsilon=0.1).done
@@ -221,10 +229,36 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
         with pytest.raises(Unrecognised) as refused:
             site.caller(other)
         refusals.add(status_of(refused.value))
-    site.keys.revoke("ann")
+    site.store.revoke_keys("ann")  # as another process does
     with pytest.raises(Unrecognised):
         site.caller(key)
+    assert not site.keys.remembered(key)  # so that it is looked at beside others that nobody knows
     assert refusals == {401}
+
+
+def test_what_has_expired_stays_so_where_the_clock_is_moved_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, clock = time.time(), Mock()
+    monkeypatch.setattr("discreet.service.server.api_keys.time", clock)
+    clock.time.return_value = now
+    key = site.keys.drawn("ann", until=now + 60)
+    session = site.login(key)
+    clock.time.return_value = now + 10**6
+    for look in (lambda: site.caller(key), lambda: site.session(session.token)):
+        with pytest.raises(Unrecognised):
+            look()
+    clock.time.return_value = now
+    for look in (lambda: site.caller(key), lambda: site.session(session.token)):
+        with pytest.raises(Unrecognised):
+            look()
+
+
+def test_lists_are_bounded_and_counted_whole(site: Site) -> None:
+    ann, cat = user(site, "ann"), user(site, "cat")
+    for number in range(3):
+        site.ask(ann, "patients", "count", epsilon=0.01, key=f"listed {number}")
+    assert [one.key for one in site.asked(ann, most=2)] == ["listed 2", "listed 1"]
+    assert site.own_asked(user(site, "dan")) == []
+    assert sum(site.counted(ann, "state").values()) == site.counted(cat, "user")["ann"] >= 3
 
 
 def test_a_session_knows_its_user_and_ends(site: Site) -> None:
@@ -233,6 +267,31 @@ def test_a_session_knows_its_user_and_ends(site: Site) -> None:
     site.logout(session.token)
     with pytest.raises(Unrecognised):
         site.session(session.token)
+
+
+def test_what_waits_is_bounded_for_each_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.service.server.question_desk.UNFINISHED", 2)
+    with Site.open(made_site(tmp_path)) as site:
+        ann, cat = user(site, "ann"), user(site, "cat")
+        site.desk._submit = lambda *job: None  # type: ignore[method-assign]
+        for epsilon, question in ((1.0, "KMeans n_clusters=2 columns=['age']"), (3.0, "count")):
+            site.ask(ann, "patients", question, epsilon=epsilon, key=question)
+        for epsilon, question in ((1.0, "KMeans n_clusters=3 columns=['age']"), (3.0, "mean of age")):
+            with pytest.raises(TooMany):
+                site.ask(ann, "patients", question, epsilon=epsilon)
+        assert site.ask(ann, "patients", "count", epsilon=3.0, key="count").state == "waiting"
+        assert site.ask(cat, "patients", "KMeans n_clusters=2 columns=['age']", epsilon=1.0).state == "queued"
+
+
+def test_large_answers_are_not_all_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Site.open(made_site(tmp_path)) as site:
+        ann = user(site, "ann")
+        first = site.ask(ann, "patients", "count", epsilon=0.1, key="first")
+        assert site.desk._bytes == first.size > 0
+        monkeypatch.setattr("discreet.service.server.question_desk.AT_HAND", first.size + 10)
+        second = site.ask(ann, "patients", "count", epsilon=0.1, key="second")
+        assert (list(site.desk._answers), site.desk._bytes) == ([second.id], second.size)
+        assert site.answer(ann, first.id).text == first.text  # from the ledger
 
 
 def test_long_questions_go_on_after_a_restart(tmp_path: Path) -> None:

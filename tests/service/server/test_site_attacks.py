@@ -30,9 +30,10 @@ from discreet.core.errors import (
     NotPermitted,
     ParameterError,
 )
+from discreet.core.events import PureLoss
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.server.bounded_protocol import BoundedProtocol
-from discreet.service.server.question_desk import wait_until
+from discreet.service.server.question_desk import PREVIEWS, wait_until
 from discreet.service.server.serving_site import ServedSite, served
 from discreet.service.server.site import Site
 from discreet.service.server.site_answer import next_moment
@@ -197,6 +198,22 @@ def test_a_caller_who_asks_too_often_is_told_to_wait_and_others_are_not(tmp_path
         with pytest.raises(TooMany):
             site.desk.count(ann)
         site.desk.count(bob)
+
+
+def test_prices_that_take_long_to_compute_are_few_at_a_time(there: ServedSite) -> None:
+    site = there.site
+    ann, bob = site.file.users["ann"], site.file.users["bob"]
+    with contextlib.ExitStack() as looking:
+        for _ in range(PREVIEWS):
+            looking.enter_context(site.desk.previewing(ann))
+        for look in (
+            lambda: site.plan(ann, "patients", "count", epsilon=0.1),
+            lambda: site.often(ann, "patients", PureLoss(0.1), 1),
+        ):
+            with pytest.raises(TooMany):
+                look()
+        assert site.often(bob, "staff", PureLoss(0.1), 1) == 1
+    assert site.often(ann, "patients", PureLoss(0.1), 1) == 1
 
 
 def test_the_last_of_the_budget_is_spent_once_whoever_races(tmp_path: Path) -> None:
@@ -372,20 +389,36 @@ def test_an_answer_leaves_at_a_moment_that_does_not_depend_on_its_records(tmp_pa
 
 
 def test_before_an_answer_is_due_nothing_tells_that_it_is_there(tmp_path: Path) -> None:
-    """Neither the state of its question, nor the same key again, nor the caller's place changes before."""
+    """Neither the state of its question, nor the same key again, nor the caller's place changes before.
+
+    Its commit is in the ledger at a public moment too, a fifth of the deadline: others see the order of its entries.
+    """
     path = made_site(tmp_path)
     path.write_text(path.read_text().replace("cheap = 0.05", "cheap = 3.0"))
     with Site.open(path) as site:
         ann, data = site.file.users["ann"], site._data["patients"]
-        answer = site.desk.ask(ann, data, "count", epsilon=0.01, key="early")
+        site.desk.ask(site.file.users["cat"], data, "count", epsilon=0.01)  # the worker has its records
+        began = time.monotonic()
+        with ThreadPoolExecutor(1) as threads:
+            asking = threads.submit(site.desk.ask, ann, data, "count", epsilon=0.01, key="early")
+            wait_until(began + 0.5)
+            assert [one.committed for one in site.history(ann, "patients")] == [False]
+        answer = asking.result()
+        assert [one.committed for one in site.history(ann, "patients")] == [True]
+        assert time.monotonic() - began < 3.0
+        said = {"question": "count", "epsilon": 0.01, "key": "early"}
+        assert site.remembered(ann, "patients", said) is None
         again = site.desk.ask(ann, data, "count", epsilon=0.01, key="early")
         assert answer.due == again.due > time.monotonic()
         assert site.question(ann, answer.id).state == "asked"
-        assert site.desk._limits._running == {"ann": 1}
+        assert site.desk._limits._running["ann"] == 1
         with pytest.raises(NotPermitted, match="there is none"):
             site.answer(ann, answer.id)
         wait_until(answer.due)
         assert site.answer(ann, answer.id).result == answer.result
+        found = site.remembered(ann, "patients", said)
+        assert found is not None
+        assert found.result == answer.result
         for _ in range(200):
             if site.question(ann, answer.id).state == "done" and not site.desk._limits._running:
                 break

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from discreet.accounting.accountant import epsilon, pure_epsilon
 from discreet.core.budget import Budget
+from discreet.core.checkpoint import Checkpoint
 from discreet.core.errors import LedgerError, NotPermitted
 from discreet.core.events import Event, read, written
 from discreet.core.ledger import Balance, Committed, Entry, Reservation
@@ -119,7 +121,7 @@ class SiteLedger:
         """What the site paid for; paid now, where this question has been worked on since it was asked here."""
         try:
             paid = [
-                (_committed({**one, **({"replayed": False} if here_first else {})}), read(json.dumps(one["event"])))
+                _committed({**one, **({"replayed": False} if here_first else {})}, read(json.dumps(one["event"])))
                 for one in said["paid"]
             ]
             asked.kept = {result_digest(data): data for data in map(base64.b64decode, said["kept"].values())}
@@ -181,9 +183,16 @@ def _entry(said: Mapping[str, Any]) -> Entry:
     return Entry(**{**said, "event": event, "epsilon": epsilon})
 
 
-def _committed(said: Mapping[str, Any]) -> Committed:
-    result = base64.b64decode(said["result"])
-    return Committed(
+def _committed(said: Mapping[str, Any], event: Event) -> tuple[Committed, Event]:
+    """What was paid for, and for which event; its checkpoint, if the site signs, has to be about the same."""
+    result, signed = base64.b64decode(said["result"]), said["checkpoint"]
+    checkpoint = None if signed is None else Checkpoint(**signed)
+    if checkpoint is not None:
+        cost = epsilon(event, checkpoint.delta) if checkpoint.delta else pure_epsilon(event)
+        signed = checkpoint.head, checkpoint.result, checkpoint.epsilon
+        if signed != (said["head"], result_digest(result), cost):
+            raise ValueError("its checkpoint is of another charge")
+    done = Committed(
         str(said["key"]),
         int(said["number"]),
         str(said["head"]),
@@ -191,7 +200,9 @@ def _committed(said: Mapping[str, Any]) -> Committed:
         result,
         said["replayed"],
         said["stated"],
+        checkpoint,
     )
+    return done, event
 
 
 def _plain(value: Any) -> Any:

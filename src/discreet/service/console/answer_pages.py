@@ -23,8 +23,7 @@ USUAL = 1000  # records that are made up where nothing is known of their number
 def answers(visit: Visit) -> PageReply:
     """Everything that this caller asked, the newest first."""
     visit.check_role("analyst", "curator")
-    own = [one for one in visit.site.asked(visit.user) if one.user == visit.user.name]
-    return visit.page("answers", asked=questions_shown(own))
+    return visit.page("answers", asked=questions_shown(visit.site.own_asked(visit.user)))
 
 
 def answer(visit: Visit) -> PageReply:
@@ -107,12 +106,13 @@ def _own(visit: Visit) -> SiteAnswer:
 
 def _carded(visit: Visit, made: PrivacyCard, name: str) -> PageReply:
     """A card as a page of the console, or as a file, which is signed where the site has an identity."""
-    kept = made if visit.identity is None else SignedCard.of(made, visit.identity)
+    signer = visit.site.identity
+    kept = made if signer is None else SignedCard.of(made, signer)
     match visit.sent.text("as"):
         case "json":
             return PageReply.file(f"{name}.json", kept.to_json(), "application/json")
         case "html":
             return PageReply.file(f"{name}.html", kept.to_html(), "text/html")
         case _:
-            signer = "" if visit.identity is None else visit.identity.name
-            return visit.page("card", card=made, lines=made.lines(), limits=made.limits, signer=signer)
+            named = "" if signer is None else signer.name
+            return visit.page("card", card=made, lines=made.lines(), limits=made.limits, signer=named)

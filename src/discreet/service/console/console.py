@@ -15,7 +15,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import DiscreetError, MissingExtra, ParameterError
-from discreet.crypto.identity import Identity
 from discreet.service.console import answer_pages, curator_pages, data_pages, open_pages, schema_pages
 from discreet.service.console.assets import assets
 from discreet.service.console.sent_form import LONGEST, SentForm
@@ -86,14 +85,10 @@ class Console:
         certificate.
     address : str
         Where programs reach the site, as pages tell them; by default, where the browser found it.
-    identity : Identity, optional
-        What signs privacy cards.
     """
 
-    def __init__(
-        self, site: Site, secure: bool | None = None, address: str = "", identity: Identity | None = None
-    ) -> None:
-        self._site, self._identity, self._address = site, identity, address
+    def __init__(self, site: Site, secure: bool | None = None, address: str = "") -> None:
+        self._site, self._address = site, address
         self._secure = site.file.certificate is not None if secure is None else secure
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="page")
 
@@ -137,7 +132,6 @@ class Console:
             visitor=visitor[:100],
             part="hx-request" in request.headers,
             address=self._address or self._found_at(request),
-            identity=self._identity,
         )
         try:
             visit = self._known(visit, request, path)

@@ -91,18 +91,18 @@ def reopened(visit: Visit) -> PageReply:
 def people(visit: Visit) -> PageReply:
     """Who may use the site, and how much of their accounts is left."""
     visit.check_role("curator", "auditor")
-    shown = [_person(visit, user) for user in visit.site.file.users.values()]
+    counted = visit.site.counted(visit.user, "user")
+    shown = [_person(visit, user, counted.get(user.name, 0)) for user in visit.site.file.users.values()]
     return visit.page("people", people=shown)
 
 
-def _person(visit: Visit, user: UserEntry) -> PersonShown:
+def _person(visit: Visit, user: UserEntry, asked: int) -> PersonShown:
     """Somebody with the accounts of each data set that has one for them."""
     found = []
     for view in visit.site.data_sets(user):
         own = view.balances.get(user.name)
         found += [] if own is None else [BalanceShown.of(view.name, own)]
     data = "all" if user.role != "analyst" else ", ".join(user.data) or "none"
-    asked = sum(one.user == user.name for one in visit.site.asked(visit.user))
     return PersonShown(user.name, user.role, data, asked, tuple(found))
 
 

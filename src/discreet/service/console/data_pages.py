@@ -63,7 +63,7 @@ def data_set(visit: Visit) -> PageReply:
         entries = visit.site.history(visit.user, view.name)
         own = view.balances.get(visit.user.name, view.balances["data set"])
         about = {"curve": burnt_down(own, entries), "charges": charges(entries[-20:])}
-        about["asked"] = questions_shown(visit.site.asked(visit.user, view.name)[:10])
+        about["asked"] = questions_shown(visit.site.asked(visit.user, view.name, most=10))
     return visit.page(
         "data_set",
         view=view,

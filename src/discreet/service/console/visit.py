@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from discreet.crypto.identity import Identity
 from discreet.service.console.policy import HEADERS, UNKEPT
 from discreet.service.console.sent_form import SentForm
 from discreet.service.console.templates import rendered
@@ -104,8 +103,6 @@ class Visit:
         Whether a part of a page is wanted, by the script.
     address : str
         Of the site, as programs reach it.
-    identity : Identity, optional
-        What signs privacy cards.
     """
 
     site: Site
@@ -119,7 +116,6 @@ class Visit:
     visitor: str = ""
     part: bool = False
     address: str = ""
-    identity: Identity | None = None
 
     @property
     def user(self) -> UserEntry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from discreet.core.budget import Budget
@@ -22,10 +22,13 @@ class AnalystLedger:
         Of the data set.
     analyst : str
         Public. Who asks.
+    rest : callable
+        Waits for a public moment: the order of the ledger's entries, which others see, then tells nothing finer of how
+        long the records took.
     """
 
-    def __init__(self, ledger: Ledger, analyst: str) -> None:
-        self._ledger, self.analyst = ledger, analyst
+    def __init__(self, ledger: Ledger, analyst: str, rest: Callable[[], None] = lambda: None) -> None:
+        self._ledger, self.analyst, self._rest = ledger, analyst, rest
         self.reserved: list[Reservation] = []
         self.committed: list[tuple[Event, Committed]] = []
         self._events: dict[str, Event] = {}
@@ -74,7 +77,8 @@ class AnalystLedger:
         return charge
 
     def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
-        """Record the result."""
+        """Record the result, at a public moment."""
+        self._rest()
         done = self._ledger.commit(reservation, result, stated)
         self.committed.append((self._events[reservation.key], done))
         return done
@@ -88,7 +92,8 @@ class AnalystLedger:
         return self._ledger.kept(digest)
 
     def fail(self, reservation: Reservation, asked: str) -> None:
-        """Record that nothing was released."""
+        """Record that nothing was released, at such a moment too."""
+        self._rest()
         self._ledger.fail(reservation, asked)
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:

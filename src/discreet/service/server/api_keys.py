@@ -84,6 +84,9 @@ class ApiKeys:
         user, salt, digest, until = found or ("", bytes(16), bytes(64), None)
         right = hmac.compare_digest(_hashed(secret[:256], salt), digest)
         if found is None or not right or not _lasts(until):
+            self._forget(mark)  # it may have been known until now: from here on it is looked at as a stranger's
+            if right:
+                self._store.end_key(id)  # it stays over where the clock is moved back
             raise _unrecognised()
         self._remember(mark, user)
         return user
@@ -113,6 +116,7 @@ class ApiKeys:
         """The session of a cookie."""
         found = self._store.session(_digest(token))
         if found is None or found[2] < time.time():
+            self.end_session(token)
             raise _unrecognised()
         return Session(token, found[1], found[0])
 
@@ -123,6 +127,10 @@ class ApiKeys:
     def _remembers(self, mark: bytes, user: str) -> bool:
         with self._lock:
             return self._known.get(mark) == user
+
+    def _forget(self, mark: bytes) -> None:
+        with self._lock:
+            self._known.pop(mark, None)
 
     def _remember(self, mark: bytes, user: str) -> None:
         with self._lock:

@@ -14,12 +14,11 @@ from discreet.core.ledger import Entry
 from discreet.query.schema_file import SchemaFile, document_of
 from discreet.releases.release import finite
 from discreet.service.server.api_fields import ApiField
-from discreet.service.server.site import DataSetView, Site
+from discreet.service.server.site import MOST_LISTED, DataSetView, Site
 from discreet.service.server.site_answer import SiteAnswer
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_store import AskedEntry
 
-MOST_LISTED = 500
 QUESTION = ApiField("question", "In words, in SQL, or in a plain form.", True)
 EPSILON = ApiField("number", "What it may cost.", True)
 DELTA = ApiField("number", "The chance of failure that it may cost; 0 by default.")
@@ -100,7 +99,7 @@ def _ask(site: Site, caller: UserEntry, named: dict[str, str], said: dict[str, A
 
 
 def _asked(site: Site, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> ApiReply:
-    return ApiReply({"asked": [_entry(one) for one in site.asked(caller)[:MOST_LISTED]]})
+    return ApiReply({"asked": [_entry(one) for one in site.asked(caller)]})
 
 
 def _question(site: Site, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> ApiReply:

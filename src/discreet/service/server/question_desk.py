@@ -9,8 +9,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from discreet.core.budget import Budget
@@ -31,11 +32,15 @@ from discreet.service.server.caller_limits import CallerLimits
 from discreet.service.server.site_answer import SiteAnswer, next_moment, plain_result, receipt_of
 from discreet.service.server.site_data_set import SiteDataSet
 from discreet.service.server.site_file import SiteFile, UserEntry
+from discreet.service.server.site_refusals import TooMany
 from discreet.service.server.site_store import AskedEntry, SiteStore
 from discreet.trust.stored import Stored
 
+PARTS = 5  # of a deadline: the moments at which results are recorded
+PREVIEWS = 4  # of each caller at a time: some take long, and this process is everybody's
 JOBS = 2  # long questions that are worked on at a time
-REMEMBERED = 1024  # answers that are at hand without the ledger
+UNFINISHED = 32  # questions of each caller that wait for a curator, or for their turn
+REMEMBERED, AT_HAND = 1024, 2**28  # answers that are at hand without the ledger, and bytes of all their results
 LONGEST_KEY = 200
 SAID = {
     "waiting": "It waits for a curator, since it costs more than may be asked without one. Nothing was charged.",
@@ -49,7 +54,8 @@ class QuestionDesk:
     """Takes questions of known users about data sets that they may ask.
 
     How long the records take shows in nothing: an answer, the state of its question and the caller's place among those
-    who are being answered all change at the same public moment.
+    who are being answered all change at the same public moment, and its result is recorded at one that is a little
+    earlier, a multiple of a fifth of the deadline.
 
     Parameters
     ----------
@@ -62,9 +68,11 @@ class QuestionDesk:
     def __init__(self, file: SiteFile, store: SiteStore) -> None:
         self._file, self._store = file, store
         self._limits = CallerLimits(file.requests, file.running)
+        self._previews = CallerLimits(file.requests, PREVIEWS)
         self._jobs = ThreadPoolExecutor(JOBS, thread_name_prefix="job")
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, SiteAnswer] = OrderedDict()
+        self._bytes = 0
         self._turns: dict[str, tuple[threading.Lock, int]] = {}
         self._leaving: set[threading.Timer] = set()
         self._asked: dict[tuple[str, str, str], tuple[str, str, float, float]] = {}
@@ -83,6 +91,10 @@ class QuestionDesk:
         """Count a request of a caller; refused where there were too many."""
         with self._lock:
             self._limits.count(user.name)
+
+    def previewing(self, user: UserEntry) -> AbstractContextManager[None]:
+        """One of the prices that a caller looks at; refused where there are too many at a time."""
+        return self._previews.running(user.name)
 
     def ask(
         self,
@@ -114,11 +126,12 @@ class QuestionDesk:
     def remembered(
         self, user: UserEntry, data: SiteDataSet, question: Any, epsilon: float, delta: float, key: str
     ) -> SiteAnswer | None:
-        """The answer to the same question that this process gave before under its key; None where it did not."""
+        """The answer to the same question that this process gave before under its key; None where none was due yet."""
         with self._lock:
             known = self._asked.get((user.name, data.name, key))
         same = known is not None and known[1:] == (plain_text(question), epsilon, delta)
-        return self._at_hand(known[0]) if known is not None and same else None
+        kept = self._at_hand(known[0]) if known is not None and same else None
+        return kept if kept is not None and kept.due == 0.0 else None
 
     def answer(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
         """The answer to a question that was asked before, for nothing; or what it waits for."""
@@ -151,6 +164,7 @@ class QuestionDesk:
 
     def again(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
         """Ask once more what was charged and never answered: under a new key, which is charged anew."""
+        self._check_open(data)
         if not self._store.moved(entry.id, ("dangling",), "failed", "asked again under another key"):
             raise _not_waiting(entry)
         id, key = secrets.token_hex(16), f"{entry.key[: LONGEST_KEY - 20]}-{secrets.token_hex(4)}"
@@ -190,6 +204,10 @@ class QuestionDesk:
         waits = above is not None and budget.epsilon > above and user.role != "curator"
         if not waits and not asked.long:
             return "asked"
+        states = self._store.counted("state", user.name)
+        if sum(states.get(state, 0) for state in ("waiting", "queued", "running")) >= UNFINISHED:
+            obstacle = f"{UNFINISHED} of your questions are waiting, as many as are allowed"
+            raise TooMany(f"ask {asked.name:.80}", obstacle, "Wait until some are answered.")
         price = data.priced(asked, budget, user.name)
         if not data.affords(price.event, user.name):
             raise _unaffordable(data, price.purpose, budget, user.name)
@@ -217,6 +235,7 @@ class QuestionDesk:
             return
         begun = time.monotonic()
         try:
+            self._check_open(data)
             found = self._released(data, entry, AskedQuestion.read(entry.plain), begun, self._file.long)
             wait_until(next_moment(begun, time.monotonic(), self._file.long))
             self._remember(found, entry, 0.0)
@@ -305,7 +324,7 @@ class QuestionDesk:
         What fails after its charge fails at a public moment, too.
         """
         with data.ledger() as ledger:
-            paying = AnalystLedger(ledger, entry.user)
+            paying = AnalystLedger(ledger, entry.user, partial(_rest, begun, period / PARTS))
             try:
                 budget = Budget(entry.epsilon, entry.delta)
                 released = asked.ask(data.private(paying), budget, charge_key(entry.user, entry.key))
@@ -335,11 +354,13 @@ class QuestionDesk:
 
     def _remember(self, found: SiteAnswer, entry: AskedEntry, due: float) -> None:
         with self._lock:
+            before = self._answers.pop(found.id, None)
             self._answers[found.id] = _due(found, due)
+            self._bytes += found.size - (0 if before is None else before.size)
             place = (entry.user, entry.data, entry.key)
             self._asked[place] = (entry.id, entry.question, entry.epsilon, entry.delta)
-            while len(self._answers) > REMEMBERED:
-                self._answers.popitem(last=False)
+            while len(self._answers) > REMEMBERED or self._bytes > AT_HAND:
+                self._bytes -= self._answers.popitem(last=False)[1].size
             while len(self._asked) > 2 * REMEMBERED:
                 del self._asked[next(iter(self._asked))]
 
@@ -354,6 +375,10 @@ def wait_until(moment: float) -> None:
     left = moment - time.monotonic()
     if left > 0:
         time.sleep(left)
+
+
+def _rest(begun: float, period: float) -> None:
+    wait_until(next_moment(begun, time.monotonic(), period))
 
 
 def today() -> str:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Event
@@ -31,6 +31,7 @@ from discreet.query.asked_question import AskedQuestion
 from discreet.query.forecast.forecast import Forecast
 from discreet.query.forecast.plan import plan
 from discreet.schema.schema import Schema
+from discreet.service.key_file import read_identity
 from discreet.service.server.analyst_ledger import AnalystLedger
 from discreet.service.server.api_keys import ApiKeys, Session
 from discreet.service.server.question_desk import QuestionDesk, wait_until
@@ -41,6 +42,7 @@ from discreet.service.server.site_refusals import ReadOnlySite, Unrecognised, no
 from discreet.service.server.site_store import AskedEntry, SiteStore
 from discreet.trust.private_data import PrivateData
 
+MOST_LISTED = 500  # questions that are given at a time
 MOST_ASSUMED = 100_000  # records that a plan makes up for somebody else
 STORE, LOCK = "site.state", "site.lock"
 
@@ -103,7 +105,7 @@ class Site:
 
     def __init__(self, file: SiteFile) -> None:
         self.file = file
-        self._lock = _locked(file.beside(LOCK))
+        self._lock = locked(file.beside(LOCK), f"serve {file.path.parent}")
         try:
             self._open(file)
         except BaseException:
@@ -111,11 +113,12 @@ class Site:
             raise
 
     def _open(self, file: SiteFile) -> None:
+        self.identity = None if file.identity is None else read_identity(file.identity)
         self.store = SiteStore(file.beside(STORE))
         self.keys = ApiKeys(self.store)
         self.desk = QuestionDesk(file, self.store)
         self._reading = threading.Lock()
-        self._data = {name: SiteDataSet(entry) for name, entry in file.data.items()}
+        self._data = {name: SiteDataSet(entry, self.identity) for name, entry in file.data.items()}
         for one in self._data.values():
             one.line.warm()
             self.desk.resume(one)
@@ -205,14 +208,14 @@ class Site:
         if assumed is not None and assumed > MOST_ASSUMED:
             assumed = MOST_ASSUMED if n is None else _too_many(n)
         asked = [AskedQuestion.read(one) for one in questions]
-        with found.ledger() as ledger:
+        with self.desk.previewing(caller), found.ledger() as ledger:
             offline = PrivateData(found.offline, AnalystLedger(ledger, caller.name))
             meant = [one.planned for one in asked]
             return plan(offline, *meant, n=assumed, epsilon=epsilon, delta=delta, for_error=for_error)
 
     def often(self, caller: UserEntry, name: str, event: Event, most: int) -> int:
         """How often the accounts could pay for an event now, at most so often."""
-        with self._found(caller, name).ledger() as ledger:
+        with self.desk.previewing(caller), self._found(caller, name).ledger() as ledger:
             return ledger.often(event, min(most, 10_000), analyst=caller.name)
 
     # Asking
@@ -272,12 +275,21 @@ class Site:
         given = said.get("question"), float(epsilon), float(said.get("delta", 0.0)), key
         return self.desk.remembered(caller, self._data[name], *given)
 
-    def asked(self, caller: UserEntry, name: str | None = None, state: str | None = None) -> list[AskedEntry]:
-        """Questions, the newest first: an analyst's own; all, for curators and auditors."""
-        user = caller.name if caller.role == "analyst" else None
+    def asked(
+        self, caller: UserEntry, name: str | None = None, state: str | None = None, most: int = MOST_LISTED
+    ) -> list[AskedEntry]:
+        """Questions, the newest first, at most so many: an analyst's own; all, for curators and auditors."""
         if name is not None:
             self._found(caller, name)
-        return self.store.asked(user, name, state)
+        return self.store.asked(_own(caller), name, state, most)
+
+    def own_asked(self, caller: UserEntry, most: int = MOST_LISTED) -> list[AskedEntry]:
+        """Questions of the caller, the newest first."""
+        return self.store.asked(caller.name, most=most)
+
+    def counted(self, caller: UserEntry, by: Literal["user", "state"]) -> dict[str, int]:
+        """How many questions each user asked, or how many are in each state: an analyst's own, or all."""
+        return self.store.counted(by, _own(caller))
 
     def question(self, caller: UserEntry, id: str) -> AskedEntry:
         """A question by its identifier: an analyst's own, or any for curators and auditors."""
@@ -345,7 +357,7 @@ class Site:
 
     def history(self, caller: UserEntry, name: str) -> tuple[Entry, ...]:
         """Charges of a data set, the oldest first: an analyst's own, or all for curators and auditors."""
-        return self._found(caller, name).entries(caller.name if caller.role == "analyst" else None)
+        return self._found(caller, name).entries(_own(caller))
 
     def verify(self, caller: UserEntry, name: str) -> Verified:
         """Check the whole ledger of a data set; for curators and auditors."""
@@ -383,6 +395,11 @@ class Site:
             raise no_such("way", what)
 
 
+def _own(caller: UserEntry) -> str | None:
+    """Whose questions and charges a caller sees: an analyst the own ones, others those of everybody."""
+    return caller.name if caller.role == "analyst" else None
+
+
 def _balances(one: SiteDataSet, user: str) -> dict[str, Balance]:
     """How accounts stand; nothing, where the ledger cannot be used."""
     try:
@@ -391,15 +408,14 @@ def _balances(one: SiteDataSet, user: str) -> dict[str, Balance]:
         return {}
 
 
-def _locked(path: Path) -> int:
-    """Keep another process from serving the same site."""
+def locked(path: Path, asked: str) -> int:
+    """Keep other processes from serving the same site; refused where one does."""
     lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        remedy = "Stop it first, or use its address."
-        raise ParameterError(f"serve {path.parent}", "another process serves this site", remedy) from None
+        raise ParameterError(asked, "another process serves this site", "Stop it first, or use its address.") from None
     return lock
 
 

@@ -64,6 +64,11 @@ class SiteAnswer:
         """Whether there is an answer."""
         return self.state == "done"
 
+    @property
+    def size(self) -> int:
+        """The bytes of what was paid for."""
+        return sum(len(done.result) for _, done in self.paid) + sum(map(len, self.kept.values()))
+
     def to_dict(self, stored: bool = False) -> dict[str, Any]:
         """The answer as plain numbers, texts and lists; with what the ledger has, if that is asked for."""
         about = {"id": self.id, "data": self.data, "key": self.key, "state": self.state, "text": self.text}
@@ -90,6 +95,7 @@ def _paid(event: Event, done: Committed, replayed: bool) -> dict[str, Any]:
         "replayed": replayed,
         "result": base64.b64encode(done.result).decode(),
         "stated": None if done.stated is None else dict(done.stated),
+        "checkpoint": None if done.checkpoint is None else vars(done.checkpoint),
     }
 
 

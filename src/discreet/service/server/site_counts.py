@@ -59,6 +59,6 @@ class SiteCounts:
                 for name, balance in one.balances.items()
                 if name == "data set"
             ]
-        states = Counter(one.state for one in site.asked(caller))
-        found += [f'discreet_questions{{state="{state}"}} {n}' for state, n in sorted(states.items())]
+        states = sorted(site.counted(caller, "state").items())
+        found += [f'discreet_questions{{state="{state}"}} {n}' for state, n in states]
         return "\n".join(found) + "\n"

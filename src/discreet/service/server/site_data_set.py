@@ -12,6 +12,7 @@ from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing, Schem
 from discreet.core.events import Event
 from discreet.core.held import unheld
 from discreet.core.ledger import Balance, Entry
+from discreet.crypto.identity import Identity
 from discreet.ledger.stored_ledger import StoredLedger
 from discreet.query.asked_question import AskedQuestion
 from discreet.service.server.analyst_ledger import AnalystLedger, ChargeReached, PricingLedger
@@ -36,10 +37,12 @@ class SiteDataSet:
     ----------
     entry : DataSetEntry
         As the site's file has it.
+    identity : Identity, optional
+        Signs a checkpoint in every receipt.
     """
 
-    def __init__(self, entry: DataSetEntry) -> None:
-        self.entry, self.name = entry, entry.name
+    def __init__(self, entry: DataSetEntry, identity: Identity | None = None) -> None:
+        self.entry, self.name, self._identity = entry, entry.name, identity
         described = entry.described
         self.schema, self.neighbors, self.unit = described.schema, described.neighbors, described.unit
         self.line = WorkerLine(RecordsPlace(entry.name, entry.source, self.schema, self.neighbors, self.unit))
@@ -63,7 +66,7 @@ class SiteDataSet:
             if ledger.neighbors is not self.neighbors or not fits:
                 obstacle = f"the account of data set {self.name!r} was opened for another relation or unit"
                 raise SchemaError("site", obstacle, "Open an account for this schema: discreet ledger create.")
-            self._ledger = ledger
+            self._ledger = ledger if self._identity is None else ledger.signed_by(self._identity)
 
     def close(self) -> None:
         """End the worker, and let go of the ledger."""

@@ -2,6 +2,7 @@
 
     name = "St. Mary's"
     address = "127.0.0.1:8400"        # beyond this machine only with a certificate
+    identity = "identity.key"         # may be left out: signs receipts and cards; see `discreet identity`
 
     [tls]                             # may be left out on this machine
     certificate = "site.pem"
@@ -24,6 +25,7 @@
     account = "patients.ledger"       # see `discreet ledger create`; or, for one in PostgreSQL,
                                       # { address = "postgresql://...", name = "patients", anchor = "patients.anchor" }
     table = "visits"                  # may be left out: of a population's ledger, the table that this is
+    project = "survey"                # may be left out: the project that its questions are charged to, too
     about = "Stays of 2024."
     assumed = 5000                    # how many records `plan` assumes, from what is known without the data
     above = 1.0                       # in place of approval.above
@@ -50,7 +52,7 @@ from discreet.query.schema_file import SchemaFile, read_schema
 from discreet.query.toml_file import read_toml
 
 Role = Literal["analyst", "curator", "auditor"]
-WORDS = ("name", "address", "tls", "limits", "deadlines", "approval", "data", "users")
+WORDS = ("name", "address", "identity", "tls", "limits", "deadlines", "approval", "data", "users")
 SAMPLE = "sample"
 NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 LONGEST_NAME = 64
@@ -81,6 +83,8 @@ class DataSetEntry:
         Of its ledger.
     table : str, optional
         Public. Of a population's ledger, the table that this data set is.
+    project : str, optional
+        Public. The project that questions are charged to, beside the data set.
     assumed : int, optional
         Public. The number of records that plans assume.
     above : float, optional
@@ -95,6 +99,7 @@ class DataSetEntry:
     assumed: int | None = None
     above: float | None = None
     table: str | None = None
+    project: str | None = None
 
     def opened(self) -> StoredLedger:
         """The ledger, for charges of this data set."""
@@ -105,7 +110,8 @@ class DataSetEntry:
                 from discreet.ledger.postgres_ledger import PostgresLedger
 
                 ledger = PostgresLedger.open(address, account=name, anchor=anchor)
-        return ledger if self.table is None else ledger.within(table=self.table)
+        apart = self.table is None and self.project is None
+        return ledger if apart else ledger.within(table=self.table, project=self.project)
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,8 @@ class SiteFile:
         The data sets.
     users : mapping of str to UserEntry
         Who may use it.
+    identity : Path, optional
+        Of the key that signs its receipts and cards.
     """
 
     path: Path
@@ -156,6 +164,7 @@ class SiteFile:
     long: float = 1.0
     data: Mapping[str, DataSetEntry] = field(default_factory=dict)
     users: Mapping[str, UserEntry] = field(default_factory=dict)
+    identity: Path | None = None
 
     def beside(self, name: str) -> Path:
         """A file in the folder of the site."""
@@ -209,6 +218,7 @@ def read_site(path: str | Path) -> SiteFile:
         _number({"long": 1.0, **deadlines}, "long", 0.0, where),
         data,
         users,
+        place.parent / _text(said, "identity", where) if "identity" in said else None,
     )
     found.check_covered()
     return found
@@ -273,7 +283,7 @@ def _certificate(folder: Path, said: Mapping[str, Any], where: str) -> tuple[Pat
 
 
 def _data_set(folder: Path, name: str, said: Mapping[str, Any], above: float | None, where: str) -> DataSetEntry:
-    _known(said, ("schema", "source", "account", "table", "about", "assumed", "above"), where)
+    _known(said, ("schema", "source", "account", "table", "project", "about", "assumed", "above"), where)
     source = _text(said, "source", where)
     if source == SAMPLE:
         from discreet.query.sample import SCHEMA, TABLE
@@ -289,7 +299,7 @@ def _data_set(folder: Path, name: str, said: Mapping[str, Any], above: float | N
         _text(said, "about", where, ""),
         int(_number(said, "assumed", 1, where)) if "assumed" in said else None,
         _number(said, "above", 0.0, where) if "above" in said else above,
-        _text(said, "table", where) if "table" in said else None,
+        *(_text(said, word, where) if word in said else None for word in ("table", "project")),
     )
 
 

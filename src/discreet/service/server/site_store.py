@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 TABLES = """
 create table if not exists api_key(id text primary key, user text not null, salt blob not null, hash blob not null,
@@ -107,6 +107,11 @@ class SiteStore:
             sql = "select user, salt, hash, until from api_key where id = ? and not revoked"
             return db.execute(sql, (id,)).fetchone()
 
+    def end_key(self, id: str) -> None:
+        """End a key that has expired."""
+        with self._turn() as db:
+            db.execute("update api_key set revoked = 1 where id = ?", (id,))
+
     def revoke_keys(self, user: str) -> int:
         """End all keys and sessions of a user."""
         with self._turn() as db:
@@ -143,14 +148,22 @@ class SiteStore:
             ).fetchone()
             return AskedEntry(*row)
 
-    def asked(self, user: str | None = None, data: str | None = None, state: str | None = None) -> list[AskedEntry]:
-        """Questions, the newest first: those of a user, of a data set, in a state."""
+    def asked(
+        self, user: str | None = None, data: str | None = None, state: str | None = None, most: int = -1
+    ) -> list[AskedEntry]:
+        """Questions, the newest first: those of a user, of a data set, in a state; at most so many."""
         given = {"user": user, "data": data, "state": state}
         wanted = {name: value for name, value in given.items() if value is not None}
         where = " and ".join(f"{name} = ?" for name in wanted) or "1"
         with self._turn() as db:
-            rows = db.execute(f"select * from asked where {where} order by rowid desc", tuple(wanted.values()))
-            return [AskedEntry(*row) for row in rows]
+            sql = f"select * from asked where {where} order by rowid desc limit ?"
+            return [AskedEntry(*row) for row in db.execute(sql, (*wanted.values(), most))]
+
+    def counted(self, by: Literal["user", "state"], user: str | None = None) -> dict[str, int]:
+        """How many questions there are of each user, or in each state; of one user, where one is named."""
+        with self._turn() as db:
+            sql = f"select {by}, count(*) from asked where ? is null or user = ? group by {by}"
+            return dict(db.execute(sql, (user, user)))
 
     def asked_by_id(self, id: str) -> AskedEntry | None:
         """The question with this identifier."""

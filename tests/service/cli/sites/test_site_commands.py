@@ -44,7 +44,15 @@ def test_ask_and_fit_of_a_site_that_was_made_by_commands(
         assert main(["ask", *asked]) == 0
         first = json.loads(capsys.readouterr().out)
         assert main(["ask", *asked]) == 0
-        assert json.loads(capsys.readouterr().out)["value"] == first["value"]
+        again = json.loads(capsys.readouterr().out)
+        assert again["value"] == first["value"]
+        receipt, card = folder / "receipt.json", str(folder / "site.card")
+        for found in (first, again):
+            receipt.write_text(json.dumps(found))
+            assert main(["receipt", "verify", str(receipt), "--card", card]) == 0
+        first["receipt"]["epsilon"] = 0.5
+        receipt.write_text(json.dumps(first))
+        assert main(["receipt", "verify", str(receipt), "--card", card]) == NO_LEDGER
         model = str(folder / "model.joblib")
         fitted = ["KMeans n_clusters=2 columns=['age']", "--site", there.address, "--epsilon", "1", "--out", model]
         assert main(["fit", "patients", *fitted]) == 0
@@ -102,23 +110,29 @@ def test_files_that_would_be_read_otherwise_than_they_were_meant_are_refused(
 
 
 def test_data_sets_about_the_same_people_share_an_account(tmp_path: Path) -> None:
-    """Two tables of one population: what is asked of one is charged to the people, and so to what is left for both."""
+    """Two tables of one population: what is asked of one is charged to the people and the project of both."""
     path = tmp_path / "site.toml"
     about = {"name": "people", "neighbors": Neighbors.ADD_REMOVE, "unit": Unit("user", "id", 1)}
     with SqliteLedger.create(tmp_path / "people.ledger", Budget(2.0), **about) as people:  # type: ignore[arg-type]
         for table in ("visits", "bills"):
             people.add_table(table, Budget(1.5), Unit("user", "id", 1))
+        people.add_project("survey", Budget(1.8))
     (tmp_path / "t.csv").write_text("id,x\n" + "\n".join(f"p{n},{n % 9}" for n in range(200)) + "\n")
     schema = '[unit]\nkind = "user"\ncolumn = "id"\nrows = 1\n[columns.x]\nkind = "number"\nlower = 0\nupper = 9\n'
     (tmp_path / "t.toml").write_text(schema)
     one = '[data.{0}]\nschema = "t.toml"\nsource = "t.csv"\naccount = "people.ledger"\ntable = "{0}"\n'
+    one += 'project = "survey"\n'
     path.write_text(one.format("visits") + one.format("bills") + '[users.cara]\nrole = "curator"\n')
     with Site.open(path) as site:
         cara = site.file.users["cara"]
         site.ask(cara, "visits", "mean of x", epsilon=1.2)
-        with pytest.raises(BudgetExceeded):  # the people have 0.8 left, the table 1.5
-            site.ask(cara, "bills", "mean of x", epsilon=1.2)
-        site.ask(cara, "bills", "mean of x", epsilon=0.7)
+        for more in (1.2, 0.7):  # the table has 1.5 left, the people 0.8 and the project 0.6
+            with pytest.raises(BudgetExceeded):
+                site.ask(cara, "bills", "mean of x", epsilon=more)
+        site.ask(cara, "bills", "mean of x", epsilon=0.5)
+    with SqliteLedger.open(tmp_path / "people.ledger") as people:
+        assert people.balance(project="survey").certified == people.balance().certified == pytest.approx(1.7)
+        assert people.balance(table="bills").certified == pytest.approx(0.5)
 
 
 @pytest.fixture
@@ -155,6 +169,8 @@ def test_a_backup_of_all_charges_is_put_back_and_answers_are_there(
         (asked / name).unlink()
     assert main(["site", "restore", path, "--from", str(asked / "whole"), "--head", f"patients={head}"]) == 0
     with Site.open(path) as site:
+        assert main(["site", "restore", path, "--from", str(asked / "whole")]) == MISTAKE
+        assert "another process serves this site" in capsys.readouterr().err
         again = site.ask(site.file.users["ann"], "patients", "count", epsilon=1.0, key="second")
         assert again.replayed
         assert site.data_set(site.file.users["ann"], "patients").balances["data set"].certified == pytest.approx(2.0)

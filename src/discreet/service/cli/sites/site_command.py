@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -16,7 +17,7 @@ from discreet.ledger.backup import restore as put_back
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.cli.saying import say
 from discreet.service.server.new_site import new_site
-from discreet.service.server.site import STORE
+from discreet.service.server.site import LOCK, STORE, locked
 from discreet.service.server.site_file import SiteFile, read_site
 
 
@@ -60,6 +61,14 @@ def backup(arguments: Namespace) -> int:
 def restore(arguments: Namespace) -> int:
     """Put ledgers back that are at least as new as what is there, and as what is known of them; all of them or none."""
     file, source = read_site(arguments.file), Path(arguments.source)
+    lock = locked(file.beside(LOCK), f"restore {file.path.parent}")
+    try:
+        return _restored(arguments, file, source)
+    finally:
+        os.close(lock)
+
+
+def _restored(arguments: Namespace, file: SiteFile, source: Path) -> int:
     known = dict(map(_head, arguments.head))
     files = _files(file)
     heads = {name: _newest(name, path, known.get(name)) for name, path in files.items()}
