@@ -111,7 +111,7 @@ class GeluClient(Held):
         """
         return self._passed(inputs, 0)
 
-    def _passed(self, inputs: ArrayLike, part: int) -> Passed:
+    def _passed(self, inputs: ArrayLike, part: int) -> ForwardPass:
         """The same, of one of the parts of a step."""
         steps, kind = self._checked(inputs), "inputs"
         taken, given = [], []
