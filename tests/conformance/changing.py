@@ -202,7 +202,8 @@ def changing() -> dict[tuple[str, str], dict[str, set[str]]]:
 @functools.cache
 def changed_by_others() -> frozenset[str]:
     """The names of the classes whose objects are changed by what they are given to, as far as annotations show it."""
-    names, found = {one.name for one in sources()}, set()
+    names = {one.name for one in sources()}
+    found: set[str] = set()
     methods = (method for one in sources() for each in one.methods.values() for method in each)
     for function in (*_read()[1], *methods):
         if given := _given_kinds(function, names):
