@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -78,11 +78,6 @@ class Margins:
         return ones, pairs + missing[self.cells[0]] + missing[self.cells[1]]
 
 
-@lru_cache(maxsize=64)
-def _margins(sizes: tuple[int, ...], edges: tuple[Edge, ...]) -> Margins:
-    return Margins.of(sizes, edges)
-
-
 @dataclass(frozen=True)
 class TreeTables:
     """Counts of columns, and of pairs of columns.
@@ -117,9 +112,9 @@ class TreeTables:
     def _variance(self, edge: Edge) -> float:
         return self.others.get(edge, self.two) ** 2
 
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(map(len, self.ones))
+    @cached_property
+    def _margins(self) -> Margins:
+        return Margins.of(tuple(map(len, self.ones)), tuple(self.pairs))
 
     def agreeing(self, total: float) -> TreeTables:
         """The nearest tables whose sums agree, and are `total`: counts may be negative, and are right on average.
@@ -150,15 +145,14 @@ class TreeTables:
         return np.concatenate([own.ravel() for own in (*self.ones, *self.pairs.values())])
 
     def _agreeing(self, counts: Array, total: float) -> Array:
-        margins = _margins(self._sizes, tuple(self.pairs))
-        ones, pairs = np.split(counts, [len(margins.columns)])
+        ones, pairs = np.split(counts, [len(self._margins.columns)])
         variances = np.array(list(map(self._variance, self.pairs)))
-        return np.concatenate(margins.agreeing(ones, pairs, total, self.one, variances))
+        return np.concatenate(self._margins.agreeing(ones, pairs, total, self.one, variances))
 
     def _split(self, counts: Array) -> TreeTables:
         """These counts as tables."""
-        shapes = [*((size,) for size in self._sizes), *(own.shape for own in self.pairs.values())]
-        parts = np.split(counts, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+        shapes = [own.shape for own in (*self.ones, *self.pairs.values())]
+        parts = np.split(counts, np.cumsum(list(map(math.prod, shapes)))[:-1])
         tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
         ones, pairs = tuple(tables[: len(self.ones)]), dict(zip(self.pairs, tables[len(self.ones) :], strict=True))
         return dataclasses.replace(self, ones=ones, pairs=pairs)
