@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -105,6 +107,14 @@ def test_a_target_that_is_surer_of_one_place_than_of_another_hides_no_members_th
 
     areas = [RMIA(data, references, near=near).run(target).scores.area for near in (0, 60)]  # type: ignore[union-attr]
     assert areas[1] > areas[0] + 0.05
+
+
+def test_offline_nothing_is_read_of_models_that_have_seen_a_record() -> None:
+    data, references, target = networks_and_target()
+    four, asked = references.some(range(4)), ModelTarget.of(target)
+    other = replace(four, margins=np.where(four.inside, np.float32(7), four.margins))
+    scores = [RMIA(data, own, "offline").scores(asked, *data.rows) for own in (four, other)]
+    assert (scores[0] == scores[1]).all()
 
 
 def test_four_references_do_what_takes_others_many_more() -> None:
