@@ -115,7 +115,7 @@ def test_odd_records_have_neighbors_too() -> None:
     y = np.r_[["rare"], rng.choice(["a", "b"], 219)]
     plain = rng.normal(size=(220, 4))
     odd, texts, alike = plain.copy(), plain.astype(object), np.zeros((220, 4))
-    odd[:6, 0] = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-300]
+    odd[:6, 0] = [np.nan, np.inf, -np.inf, 1.7e308, 1.7e308, -1e308]
     texts[:, 1] = rng.choice(["<b>", "", "x"], 220)
     alike[:, 0] = np.arange(220) * 1e-300
     inside = np.arange(220) % 2 == np.arange(4)[:, None] % 2
