@@ -123,7 +123,7 @@ def test_odd_records_have_neighbors_too() -> None:
     for X in (plain, odd, texts, alike, plain.reshape(220, 2, 2), plain > 0.5 * np.arange(4)):
         data = MembershipData.of(plain[:110], y[:110], plain[110:], y[110:])
         attack = RMIA(data, References(X, y, inside, margins, (None,) * 4))
-        assert np.isfinite(attack._excess_near_by(margins, X, y)).all()
+        assert np.isfinite(attack._excess_near_by(margins.astype(np.float64), X, y)).all()
 
 
 def test_offline_nothing_is_read_of_models_that_have_seen_a_record() -> None:
