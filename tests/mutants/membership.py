@@ -62,7 +62,10 @@ MUTANTS = [
         ("spread * float((1 / np.maximum(counts, 1)).mean())", "spread"),
         ("np.searchsorted(population, ratios / self.gamma", "np.searchsorted(population, ratios * self.gamma"),
         ("exceeded + ratios / (1 + ratios)", "exceeded + 0 * ratios"),
-        ("own / self._means[self.references.places(X, y)]", "own"),
+        ("chances[-1] / self._means(chances[:-1], inside)", "chances[-1]"),
+        ("margins - LOCAL * self._excess_near_by", "margins + LOCAL * self._excess_near_by"),
+        (" * (some[places] != rows[:, None])", ""),
+        ("margins[:-1][inside] = np.nan", "margins[:-1][inside & False] = np.nan"),
     ),
     *of(
         "attacks/membership/shadow_models",

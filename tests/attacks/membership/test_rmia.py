@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit
 
-from discreet.attacks import RMIA, LiRA, ModelTarget, References, ThresholdAttack
+from discreet.attacks import RMIA, LiRA, MembershipData, ModelTarget, References, ThresholdAttack
 from discreet.core.errors import ParameterError
 from tests.attacks.membership.made import alarms, networks_and_target, records
 
@@ -105,6 +107,31 @@ def test_a_target_that_is_surer_of_one_place_than_of_another_hides_no_members_th
 
     areas = [RMIA(data, references, near=near).run(target).scores.area for near in (0, 60)]  # type: ignore[union-attr]
     assert areas[1] > areas[0] + 0.05
+
+
+def test_odd_records_have_neighbors_too() -> None:
+    """Texts, pictures, missing and enormous values, a label that one record has, and records that are all alike."""
+    rng = np.random.default_rng(5)
+    y = np.r_[["rare"], rng.choice(["a", "b"], 219)]
+    plain = rng.normal(size=(220, 4))
+    odd, texts, alike = plain.copy(), plain.astype(object), np.zeros((220, 4))
+    odd[:6, 0] = [np.nan, np.inf, -np.inf, 1.7e308, 1.7e308, -1e308]
+    texts[:, 1] = rng.choice(["<b>", "", "x"], 220)
+    alike[:, 0] = np.arange(220) * 1e-300
+    inside = np.arange(220) % 2 == np.arange(4)[:, None] % 2
+    margins = rng.normal(size=(4, 220)).astype(np.float32)
+    for X in (plain, odd, texts, alike, plain.reshape(220, 2, 2), plain > 0.5 * np.arange(4)):
+        data = MembershipData.of(plain[:110], y[:110], plain[110:], y[110:])
+        attack = RMIA(data, References(X, y, inside, margins, (None,) * 4))
+        assert np.isfinite(attack._excess_near_by(margins.astype(np.float64), X, y)).all()
+
+
+def test_offline_nothing_is_read_of_models_that_have_seen_a_record() -> None:
+    data, references, target = networks_and_target()
+    four, asked = references.some(range(4)), ModelTarget.of(target)
+    other = replace(four, margins=np.where(four.inside, np.float32(7), four.margins))
+    scores = [RMIA(data, own, "offline").scores(asked, *data.rows) for own in (four, other)]
+    assert (scores[0] == scores[1]).all()
 
 
 def test_four_references_do_what_takes_others_many_more() -> None:

@@ -79,8 +79,9 @@ class LiRA(ComparedByRow):
     -----
     Carlini, Chien, Nasr, Song, Terzis and Tramer 2022: log-odds of the own label are about normal for each record; a
     likelihood ratio of two normal laws online, one tail of one offline, and a common variance where models are few. The
-    paper was not read for this; tests compute the ratio from densities that are known. The weighted mean of both
-    variances is ours.
+    formulas were compared with the authors' code (mi_lira_2021), not with the paper: it has medians where this has
+    means, takes a common variance around one mean of all records, and ranks by the density offline. Tests compute the
+    ratio from densities that are known. The weighted mean of both variances is ours.
 
     Examples
     --------

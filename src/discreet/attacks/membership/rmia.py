@@ -22,6 +22,7 @@ ASKED = "RMIA"
 LOCAL = 0.6  # of what a model says too much of all records near one is taken off what it says of that one
 DECAY = 3.0  # the weight of the farthest of them is e^-DECAY of that of a copy
 FLOOR = 0.02  # of the sum of their weights: where all are easy, nothing is taken off
+FAR = 1e6  # standard deviations: no record is farther from the mean of a column
 MOST, BLOCK = 2_000, 2**14  # records of a label among which neighbors are looked for; rows whose neighbors are kept
 
 
@@ -143,7 +144,9 @@ def _neighborhoods(X: Values, y: Values, near: int) -> Iterator[tuple[Values, Va
     from sklearn.neighbors import NearestNeighbors
 
     flat = X.reshape(len(X), -1)
-    points, rng = MixedColumns.of(flat).points(flat), np.random.default_rng(0)
+    with np.errstate(over="ignore", invalid="ignore"):  # of values near the largest, which are far from all others
+        points = np.nan_to_num(MixedColumns.of(flat).points(flat)).clip(-FAR, FAR)
+    rng = np.random.default_rng(0)
     labels = np.unique(y, return_inverse=True)[1]
     for label in range(labels.max() + 1):
         alike = np.flatnonzero(labels == label)
