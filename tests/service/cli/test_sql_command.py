@@ -51,7 +51,7 @@ def test_the_price_may_be_in_the_text_and_is_somewhere(folder: Path, capsys: pyt
         assert main(["sql", "patients.csv", text, "--schema", "patients.toml", "--ledger", "p.ledger"]) == code
     assert "Give --epsilon, or --preview" in capsys.readouterr().err
     with SqliteLedger.open(folder / "p.ledger") as ledger:
-        assert [entry.epsilon for entry in ledger.entries()] == [1.0]
+        assert [entry.epsilon for entry in ledger.entries()] == pytest.approx([1.0])
 
 
 def test_what_may_not_be_asked_ends_with_the_code_of_refusals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
