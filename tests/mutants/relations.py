@@ -81,7 +81,7 @@ MUTANTS = [
         "trust/related_trust",
         ("dataclasses.replace(found.bound, nonnegative=False)", "found.bound"),
         (
-            "        return\n\n    @property\n    def curated",
+            "        return None\n\n    @property\n    def curated",
             "        return super().units\n\n    @property\n    def curated",
         ),
         ("return shown and self.neighbors is Neighbors.ADD_REMOVE", "return True"),

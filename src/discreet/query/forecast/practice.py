@@ -139,7 +139,8 @@ class Practice:
 
         The seed is that of the noise; the records are the same every time.
         """
-        source, bits, ledger = self._source(shape), DeterministicBits(seed), PracticeLedger(self._delta)
+        source: Any = self._source(shape)
+        bits, ledger = DeterministicBits(seed), PracticeLedger(self._delta)
         if isinstance(self.of, Schema):
             return PrivateData(Curator(source, bits=bits), ledger)
         if self.of.local:

@@ -195,9 +195,11 @@ class FrameQuery:
         if expected is None:
             return found
         prices = dict.fromkeys((one.epsilon, one.delta) for one in found.expectations if math.isfinite(one.epsilon))
-        rows = [(*price, self.lost(expected, epsilon=price[0], delta=price[1]).number) for price in prices]
-        basis = f"of {len(expected)} expected"
-        lost = [Expectation("groups left out", *price, number, number, number, basis) for *price, number in rows]
+        lost = []
+        for price, delta in prices:
+            number = self.lost(expected, epsilon=price, delta=delta).number
+            basis = f"of {len(expected)} expected"
+            lost.append(Expectation("groups left out", price, delta, number, number, number, basis))
         return dataclasses.replace(found, expectations=(*found.expectations, *lost))
 
     def for_errors(self, errors: Mapping[str, float], n: int | None = None, *, delta: float = 0.0) -> StatedErrors:
