@@ -183,7 +183,7 @@ def errors_beside_peers(interpreters: Mapping[str, str]) -> Iterator[Row]:
     """How far off all statistics of a group are at one price, where no bound takes anything away from anybody."""
     with tempfile.TemporaryDirectory() as place:
         small, path = visits(Path(place), SMALL), even_visits(Path(place), MILLION)
-        truth = figures(duckdb.sql(FIVE.replace("visits", f"'{path}'")).fetchall())
+        truth = figures(duckdb.connect().execute(FIVE.replace("visits", f"'{path}'")).fetchall())
         data = PrivateData.of(path, SCHEMA, Budget(1e9, 1e-3), unit=Unit("user", column="user", rows=10))
         for count, words, goal in ((3, "count, sum and mean", 1.0), (5, "five statistics", 0.8)):
             text = FIVE if count == 5 else FIVE.partition(", variance")[0] + FIVE[FIVE.index(" FROM") :]

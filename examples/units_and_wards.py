@@ -1,7 +1,7 @@
 """The same text, asked of a data frame, of PostgreSQL and of Spark: visits by user, joined with a public table.
 
 Run it as it is for the data frame. With POSTGRES=postgresql://user@host/database it writes the visits to a table there
-and asks again; with SPARK=1 it asks a Spark data frame what Spark can be asked: questions of its own rows.
+and asks again; with SPARK=1 it asks a Spark data frame the same.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def main() -> None:
 
         with adbc_driver_postgresql.dbapi.connect(uri, autocommit=True) as connection, connection.cursor() as cursor:
             cursor.adbc_ingest("visits", pa.Table.from_pandas(visits()), mode="replace")
-        schema = discreet.schema_of(DESCRIBED)
-        asked(postgres_table(uri, "visits", schema, Unit("user", "who", rows=6)), PER_USER, JOINED, PLAIN)
+        described = discreet.Schema({"ward": discreet.Category(["day", "icu"]), "stay": discreet.Number(0, 60)})
+        asked(postgres_table(uri, "visits", described, Unit("user", "who", rows=6)), PER_USER, JOINED, PLAIN)
     if os.environ.get("SPARK"):
         from pyspark.sql import SparkSession
 
-        session = SparkSession.builder.master("local[2]").getOrCreate()
-        asked(session.createDataFrame(pa.Table.from_pandas(visits())), PLAIN)
+        session = SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", "4").getOrCreate()
+        asked(session.createDataFrame(pa.Table.from_pandas(visits())), PER_USER, JOINED, PLAIN)
 
 
 if __name__ == "__main__":

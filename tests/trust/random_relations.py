@@ -160,7 +160,8 @@ class _Draws:
         names = _new(node, [name for name in right.schema.columns if not on or name != "ward"])
         if step == "weighted":
             return WeightedJoin(node, right, on, names)
-        by_unit, most = step != "key", None if step == "unit" else int(self.rng.integers(1, 4))
+        by_unit, few = step != "key", int(self.rng.integers(1, 4))
+        most = None if step == "unit" and self.rng.random() < 0.5 else few
         if by_unit and node.unit.column is None:
             return node
         return JoinedRows(node, right, on, by_unit, most, by_unit and bool(self.rng.integers(2)), names)

@@ -219,7 +219,7 @@ class Curator(Secret):
         return Curator(self._source.reopened(self.schema.listing(lists)), self.neighbors, bits=self._bits)
 
     @property
-    def units(self) -> int:
+    def units(self) -> int | None:
         """The number of units; the data set gives it out only where its relation makes it public."""
         return self._source.units()
 

@@ -48,9 +48,9 @@ class RelatedTrust(Curator):
         self.relation, self._rows = source.relation, source
 
     @property
-    def units(self) -> None:
+    def units(self) -> int | None:
         """Secret, whatever the relation is."""
-        return
+        return None
 
     @property
     def curated(self) -> bool:

@@ -284,6 +284,31 @@ def test_groups_that_a_threshold_would_lose_are_foretold() -> None:
         query.lost({}, delta=1e-5)
 
 
+def test_a_plan_says_how_many_groups_are_left_out() -> None:
+    query = tables()["visits"].group_by("town").asking("count")
+    found = query.plan(n=PEOPLE, epsilon=[0.1, 1.0], delta=1e-5, expected={"Bern": 420.0, "Chur": 16.0})
+    lost = [(one.epsilon, round(one.error)) for one in found.expectations if one.question == "groups left out"]
+    assert lost == [(0.1, 2), (1.0, 1)]
+    assert "of 2 expected" in str(found)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_errors_that_are_stated_are_met_at_hardly_more_than_the_least_price(delta: float) -> None:
+    data = tables()["visits"]
+    query, wanted = data.group_by("ward").asking("count", "mean of stay"), {"count": 40.0, "mean of stay": 3.0}
+    found = query.for_errors(wanted, n=PEOPLE, delta=delta)
+    shared = data.group_by("ward").asking(*wanted, weights=found.weights)
+    for part, holds in ((1.0, True), (0.85, False)):
+        errors = [one.error for one in shared.plan(n=PEOPLE, epsilon=part * found.epsilon, delta=delta).expectations]
+        assert all(error <= most for error, most in zip(errors, wanted.values(), strict=True)) is holds
+    assert data.ledger.entries() == ()
+    for wrong, kind in (({"count": 3.0}, ParameterError), ({**wanted, "count": 0.0}, ParameterError)):
+        with pytest.raises(kind):
+            query.for_errors(wrong, n=PEOPLE)
+    with pytest.raises(NotPermitted, match="at every price"):
+        query.for_errors({**wanted, "mean of stay": 1e-9}, n=PEOPLE)
+
+
 def test_the_same_question_with_the_same_key_is_paid_once() -> None:
     data = tables()
     text = "SELECT avg(n) AS n FROM (SELECT who, count(*) AS n FROM visits GROUP BY who) AS p"

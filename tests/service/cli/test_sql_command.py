@@ -36,11 +36,22 @@ def test_a_select_is_asked_and_charged_once(folder: Path, capsys: pytest.Capture
 
 def test_a_preview_reads_no_record_and_charges_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "patients.csv").unlink()
-    asked = ["sql", "patients.csv", TEXT, "--schema", "patients.toml", "--epsilon", "1", "--preview", "--n", "5000"]
+    asked = ["sql", "patients.csv", TEXT, "--schema", "patients.toml", "--preview"]
+    assert main([*asked, "--epsilon", "1", "--n", "5000"]) == 0
+    assert "if n is 5,000; nothing was asked" in capsys.readouterr().out
     assert main(asked) == 0
-    assert "nothing was asked" in capsys.readouterr().out
+    assert "if n is 10,000; nothing was asked" in capsys.readouterr().out
     with SqliteLedger.open(folder / "p.ledger") as ledger:
         assert not ledger.entries()
+
+
+def test_the_price_may_be_in_the_text_and_is_somewhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paid = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) count(*) FROM p"
+    for text, code in ((paid, 0), ("SELECT count(*) FROM p", 2)):
+        assert main(["sql", "patients.csv", text, "--schema", "patients.toml", "--ledger", "p.ledger"]) == code
+    assert "Give --epsilon, or --preview" in capsys.readouterr().err
+    with SqliteLedger.open(folder / "p.ledger") as ledger:
+        assert [entry.epsilon for entry in ledger.entries()] == pytest.approx([1.0])
 
 
 def test_what_may_not_be_asked_ends_with_the_code_of_refusals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,8 +75,13 @@ def test_no_unit_moves_it_by_more_than_it_has_rows(neighbors: Neighbors) -> None
 
 def farthest(neighbors: Neighbors) -> tuple[dict[str, Any], dict[str, Any]]:
     """A person who alone has three values, and one who has none that others lack, or is not there."""
-    rest = {"who": ["b"], "town": ["Ulm"], "stay": [3.0], "ward": ["day"]}
-    own = {"who": ["a"] * 3, "town": ["Bonn", "Bern", "Chur"], "stay": [0.0, 7.5, 60.0], "ward": ["icu", "er", "day"]}
+    rest: dict[str, list[Any]] = {"who": ["b"], "town": ["Ulm"], "stay": [3.0], "ward": ["day"]}
+    own: dict[str, list[Any]] = {
+        "who": ["a"] * 3,
+        "town": ["Bonn", "Bern", "Chur"],
+        "stay": [0.0, 7.5, 60.0],
+        "ward": ["icu", "er", "day"],
+    }
     plain = {name: column * 3 for name, column in rest.items()} | {"who": ["a"] * 3}
     whole = {name: [*rest[name], *own[name]] for name in rest}
     if neighbors is Neighbors.ADD_REMOVE:
@@ -91,7 +96,7 @@ def test_intervals_hold_for_few_values_and_for_many() -> None:
         for _ in range(12):
             values = rng.integers(0, 2**40, distinct)
             data = PrivateData.of({"x": values.astype(float)}, {"x": (0, 2.0**40)}, Budget(1.0))
-            found = discreet.count_distinct(data, "x", epsilon=1.0, confidence=0.8)
+            found: Any = discreet.count_distinct(data, "x", epsilon=1.0, confidence=0.8)
             held += found.low <= distinct <= found.high
         assert held >= 6  # 12 of 12 at .8; fewer than 6 once in 3000 runs
     assert values_in(0.63212 * CELLS) == pytest.approx(CELLS, rel=1e-4)

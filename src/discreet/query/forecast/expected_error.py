@@ -23,8 +23,10 @@ from discreet.query.report import Report
 from discreet.releases.columns import Series
 from discreet.releases.release import Release
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.table import Table
 
 SIMULATED, CHANGED = "simulated: root mean square", "simulated: predictions that change"
+NOBODY = "no group would be named"
 APART, COUNTED, HELD = "simulated: distance, 0 to 1", "counted", "MiB, about"
 WIDTHS = "columns", "pairs", "three columns"
 COPIES_HELD = 4  # of all cells and records, while a table is made
@@ -73,15 +75,20 @@ def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Trie
     if isinstance(first, SyntheticTable):
         return Tried(data.ledger.event, _apart(question, practice, budget))
     event, stated = data.ledger.event, [_stated(question.name, first)]
-    if not stated[0]:
+    unnamed = isinstance(first, Table) and not len(first)
+    if not stated[0] and not unnamed:
         return Tried(event, (_simulated(question, practice, budget),))
+    names: dict[str, None] = {}
     for seed in range(MOST_RUNS):
-        if seed >= RUNS and all(_is_sure(errors) for name in stated[0] for errors in _by_shape(stated, name)):
+        names = dict.fromkeys(name for each in stated for name in each)
+        if seed >= RUNS and all(_is_sure(errors) for name in names for errors in _by_shape(stated, name)):
             break
         shapes = [*Shape][1:] if seed == 0 else Shape
         stated += [_stated(question.name, question.ask(practice.opened(shape, seed), budget)) for shape in shapes]
     basis = f"{100 * getattr(first, 'confidence', CONFIDENCE):g}% interval"
-    means = {name: tuple(float(np.mean(errors)) for errors in _by_shape(stated, name)) for name in stated[0]}
+    means = {name: tuple(float(np.mean(errors)) for errors in _by_shape(stated, name)) for name in names}
+    if not names:
+        return Tried(event, (ExpectedError(question.name, NOBODY, (math.nan,)),))
     return Tried(event, tuple(ExpectedError(name, basis, errors) for name, errors in means.items()))
 
 

@@ -18,7 +18,8 @@ from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.frame import Frame
+from discreet.trust.sources.source import Source
+from discreet.trust.sources.source_of import source_of
 
 PLENTY = 1e9  # epsilon
 
@@ -105,7 +106,7 @@ class _SumsAlone(Curator):
     curated = False
     reports: float = 1
 
-    def __init__(self, source: Frame, neighbors: Neighbors, reports: float, bits: DeterministicBits) -> None:
+    def __init__(self, source: Source, neighbors: Neighbors, reports: float, bits: DeterministicBits) -> None:
         super().__init__(source, neighbors, bits=bits)
         self.reports = reports
 
@@ -131,14 +132,15 @@ class Practice:
         self.unit = Unit() if isinstance(of, Schema) else of.unit
 
         self.records = cache(lambda shape: stand_in(self.schema, n, self.unit, shape))
-        self._source = cache(lambda shape: Frame(self.records(shape), self.schema, self.unit))
+        self._source = cache(lambda shape: source_of(self.records(shape), self.schema, self.unit))
 
     def opened(self, shape: Shape, seed: int = 0) -> PrivateData:
         """Records of this shape, behind the same kind of trust, with an account that pays for everything.
 
         The seed is that of the noise; the records are the same every time.
         """
-        source, bits, ledger = self._source(shape), DeterministicBits(seed), PracticeLedger(self._delta)
+        source: Any = self._source(shape)
+        bits, ledger = DeterministicBits(seed), PracticeLedger(self._delta)
         if isinstance(self.of, Schema):
             return PrivateData(Curator(source, bits=bits), ledger)
         if self.of.local:

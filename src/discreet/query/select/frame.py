@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.query.forecast.forecast import Forecast
-from discreet.query.forecast.plan import plan
+from discreet.query.forecast.forecast import Expectation, Forecast
+from discreet.query.forecast.plan import MOST_EPSILON, plan
 from discreet.query.forecast.planned_question import PlannedQuestion
 from discreet.query.select.bounds_by_group import BoundsByGroup, GroupEnds
 from discreet.query.select.explanation import Explanation, explained
 from discreet.query.select.lost_groups import LostGroups
 from discreet.query.select.selection import Selection
+from discreet.query.select.stated_errors import StatedErrors
 from discreet.query.select.written_sql import written_sql
 from discreet.query.words import Wording, named, statistic_asked, unknown
 from discreet.questions.tables.cells import Edges
@@ -161,7 +164,14 @@ class FrameQuery:
         selection = self.selection(Budget(epsilon, delta), confidence)
         return self.scaled.restored(selection.released(self.purpose, key))
 
-    def plan(self, n: int | None = None, *, epsilon: float | Sequence[float] | None = None, **how: Any) -> Forecast:
+    def plan(
+        self,
+        n: int | None = None,
+        *,
+        epsilon: float | Sequence[float] | None = None,
+        expected: Mapping[str, float] | None = None,
+        **how: Any,
+    ) -> Forecast:
         """How far off each column would be; nothing is asked, and nothing is read.
 
         Parameters
@@ -170,6 +180,9 @@ class FrameQuery:
             Public. The number of records or users that is assumed.
         epsilon : float or sequence of float, optional
             Public. The prices.
+        expected : mapping of str to float, optional
+            Public. The number of rows of each group that only the data know, from what you know without them: then it
+            says how many of them would not be named.
         **how
             Public. As `discreet.plan` takes it: `delta`, `for_error`.
         """
@@ -178,7 +191,50 @@ class FrameQuery:
             selection = dataclasses.replace(self.selection(budget), data=data)
             return self.scaled.restored(selection.released(self.purpose))
 
-        return plan(self.data, PlannedQuestion(self.purpose, ask), n=n, epsilon=epsilon, **how)
+        found = plan(self.data, PlannedQuestion(self.purpose, ask), n=n, epsilon=epsilon, **how)
+        if expected is None:
+            return found
+        prices = dict.fromkeys((one.epsilon, one.delta) for one in found.expectations if math.isfinite(one.epsilon))
+        lost = []
+        for price, delta in prices:
+            number = self.lost(expected, epsilon=price, delta=delta).number
+            basis = f"of {len(expected)} expected"
+            lost.append(Expectation("groups left out", price, delta, number, number, number, basis))
+        return dataclasses.replace(found, expectations=(*found.expectations, *lost))
+
+    def for_errors(self, errors: Mapping[str, float], n: int | None = None, *, delta: float = 0.0) -> StatedErrors:
+        """What to pay, and by which weights to share it, for an error of each statistic; nothing is asked or read.
+
+        Parameters
+        ----------
+        errors : mapping of str to float
+            Public. Half the width of the interval that is wanted of each column, by its name.
+        n : int
+            Public. The number of records or users that is assumed.
+        delta : float
+            Public. What all may cost, beside epsilon.
+        """
+        labels = [one.label for one in self.relation.statistics]
+        if sorted(errors) != sorted(labels):
+            raise ParameterError(
+                ASKED, f"errors are stated of {', '.join(errors)}", f"State that of {', '.join(labels)}."
+            )
+        for name, error in errors.items():
+            check_positive(ASKED, f"the error of {name}", error)
+        alone = {
+            one.label: self._with(one).plan(n, for_error=errors[one.label], delta=delta).expectations[0].epsilon
+            for one in self.relation.statistics
+        }
+
+        def planned(epsilon: float, weights: Mapping[str, float]) -> dict[str, float]:
+            shared = (dataclasses.replace(one, weight=weights[one.label]) for one in self.relation.statistics)
+            found = self._with(*shared).plan(n, epsilon=epsilon, delta=delta).expectations
+            return {one.question.rpartition(": ")[2]: one.error for one in found}  # what is not there is exact
+
+        return StatedErrors.of(errors, alone, planned, MOST_EPSILON)
+
+    def _with(self, *statistics: RowStatistic) -> FrameQuery:
+        return dataclasses.replace(self, relation=dataclasses.replace(self.relation, statistics=statistics))
 
     def lost(self, expected: Mapping[str, float], *, epsilon: float = 1.0, delta: float = 1e-6) -> LostGroups:
         """Which groups that only the data know would not be named, if they were as large as is expected.

@@ -18,7 +18,7 @@ from discreet.core.grid import Array
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.query.words import StatisticQuestion, declared, statistic_asked
 from discreet.questions.filtered import OfListed
-from discreet.questions.question import BoundedSum, Question
+from discreet.questions.question import Question
 from discreet.questions.recipe import MOST_NUMBERS
 from discreet.questions.tables.cells import Edges
 from discreet.questions.tables.domain import Domain
@@ -213,11 +213,12 @@ class Selection:
     def stages(self) -> tuple[Stage, ...]:
         """The sums that are asked, each once, with their shares of the price."""
         shares: dict[str, float] = {}
-        questions: dict[str, BoundedSum] = {}
+        questions: dict[str, Any] = {}
         for one, found in zip(self.aggregates, self._sums, strict=True):
             key = _key(found)
             shares[key] = shares.get(key, 0.0) + one.weight
-            questions[key] = found.question if self.groups is None else self.groups.question(found.question)
+            asked: Any = found.question
+            questions[key] = asked if self.groups is None else self.groups.question(asked)
         return tuple(Stage(questions[key], share) for key, share in shares.items())
 
     @cached_property

@@ -192,13 +192,21 @@ def _add_sql(commands: argparse._SubParsersAction[Parser]) -> None:
     sql.add_argument("text", metavar="SELECT", help="one SELECT of statistics; see the manual for what it may say")
     add_form(sql)
     sql.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
-    sql.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it may cost")
+    sql.add_argument(
+        "--epsilon", type=float, metavar="E", help="what it may cost; or in the text; --preview has several"
+    )
     sql.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")
     sql.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
     sql.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
     sql.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
-    sql.add_argument("--preview", action="store_true", help="only say how far off it would be; takes --n")
-    sql.add_argument("--n", type=int, metavar="N", help="how many records, or users, --preview assumes")
+    sql.add_argument("--preview", action="store_true", help="only say how far off it would be")
+    sql.add_argument(
+        "--n",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="how many records, or users, --preview assumes (default: 10,000)",
+    )
     _add_json(sql)
     sql.set_defaults(run=later("sql_command", "sql"))
 
