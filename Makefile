@@ -199,8 +199,8 @@ attack-table: $(VENV)/.dev
 load: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.platform_server $(SECONDS)
 
-# Schemathesis over the whole description of a site: about N= requests for each of its ways.
-N ?= 1100
+# Schemathesis over the whole description of a site: about N= requests, four times, for each of its ways.
+N ?= 300
 $(VENV)/fuzz/.ready:
 	$(PYTHON) -m venv $(VENV)/fuzz
 	$(VENV)/fuzz/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/schemathesis.txt

@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -92,9 +92,11 @@ class QuestionDesk:
         with self._lock:
             self._limits.count(user.name)
 
-    def previewing(self, user: UserEntry) -> AbstractContextManager[None]:
+    @contextmanager
+    def previewing(self, user: UserEntry) -> Iterator[None]:
         """One of the prices that a caller looks at; refused where there are too many at a time."""
-        return self._previews.running(user.name)
+        with self._previews.running(user.name):
+            yield
 
     def ask(
         self,
