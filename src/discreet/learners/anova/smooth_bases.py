@@ -18,6 +18,7 @@ CELLS = 128  # of each column
 DECAY = 1.5  # the power of its frequency by which the prior variance of a wave falls
 TAILS = 6  # cells at either end of which each has half as many records as the one before
 LINE = 0.5  # of the prior variance of the slowest wave, that a line has
+QUARTER = 0.25  # of the records at either end, at most, where a line is flat
 EVEN = 2.0  # records that are taken to be anywhere, in standard deviations of their number
 FLATTEST = 0.004  # the least variance of a function over the records
 SHARES = (0.05, 0.75, 0.2)  # of the prior variance of scores: of the constant, of single columns, of pairs
@@ -95,7 +96,7 @@ class ColumnBasis:
         variances = waves**-DECAY / (waves**-DECAY).sum()
         straight, variances[0] = LINE * variances[0], (1 - LINE) * variances[0]
         found = np.cos(math.pi * waves[:, None] * (before + ends) / 2) * np.sqrt(2 * variances)[:, None]
-        rare = min(anywhere / (max(float(leaves.sum()), 0.0) + anywhere), 0.5)
+        rare = min(anywhere / (max(float(leaves.sum()), 0.0) + anywhere), QUARTER)
         line = _line(function, starts, shares, rare) * math.sqrt(straight)
         return cls._orthogonal(starts, shares, np.vstack([line, found]), size)
 
