@@ -140,7 +140,7 @@ def cells() -> list[Cell]:
             found.append(Cell(f"logistic AUC {name}, epsilon {epsilon:g}", one, GOALS[name]))
     for word, kind in (("support vectors", LinearSVC), ("objective perturbation", ERMClassifier)):
         found.append(Cell(f"{word} AUC rare, epsilon 1", partial(ranked, kind, "rare", 1.0), None))
-        found.append(Cell(f"{word}, |coefficient| of a mark, epsilon 1", partial(marked, kind, 1.0), None))
+        found.append(Cell(f"{word}, |coefficient| of a mark, epsilon 1", partial(marked, kind, 1.0), 0.4, less=True))
     for epsilon in WITHIN:
         one = partial(marked, LogisticRegression, epsilon)
         found.append(Cell(f"logistic, |coefficient| of a mark, epsilon {epsilon:g}", one, 0.4, less=True))

@@ -118,6 +118,8 @@ TRIED: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "HIDDEN": (anova_model, (0.0, 8.0, 16.0)),
     "DIM": (anova_model, (0.0, 24.0, 48.0)),
     "DECAY": (smooth_bases, (1.0, 1.5, 2.0)),
+    "LINE": (smooth_bases, (0.0, 0.3, 0.5, 0.8)),
+    "TAILS": (smooth_bases, (0, 6, 10)),
     "SHARES": (smooth_bases, ((0.05, 0.75, 0.2), (0.1, 0.6, 0.3), (0.05, 0.85, 0.1))),
     "INFLATED": (anova_posterior, (1.0, 2.0, 3.0)),
     "CAUTION": (anova_posterior, (0.25, 0.5, 1.0)),

@@ -250,12 +250,12 @@ def ample() -> None:
 FRESH = 100  # the first seed of sets that nothing was chosen on
 
 
-def against(title: str, now: float, rights: dict[float, list[float]]) -> None:
+def against(title: str, now: Any, rights: dict[Any, list[float]]) -> None:
     """How much more than with the constant as it is each other value tells right, with the standard error of that."""
     for value, found in rights.items():
         more = np.subtract(found, rights[now])
         error = float(more.std(ddof=1)) / len(more) ** 0.5
-        print(f"{title} {value:g}: {np.mean(found):.4f}, {more.mean():+.4f} +- {error:.4f}", flush=True)
+        print(f"{title} {value}: {np.mean(found):.4f}, {more.mean():+.4f} +- {error:.4f}", flush=True)
 
 
 def afresh() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.conformance.walk import for_each
 from tests.learners.twins import Compared, made, predictors, sets_of
 
-ROOMS = ("bayes", "linear", "trees")
+ROOMS = ("anova", "bayes", "linear", "trees")
 """Rooms of `discreet.learners` whose learners are held to it."""
 NOT_HELD = ("AdditiveRegressor", "KernelSVC")
 """Known to fall short: the one is stiff where functions are straight or tails heavy; the other has as many random waves

@@ -11,6 +11,11 @@ MUTANTS = [
         ("prior * min(MOST * variance / self._expected(prior), 1.0)", "prior"),
     ),
     *of(
+        "learners/anova/smooth_bases",
+        ("np.clip(found, quantile_of(function, rare), quantile_of(function, 1 - rare))", "found"),
+        ("LINE * variances[0], (1 - LINE)", "0.0, (1 - LINE)"),
+    ),
+    *of(
         "learners/anova/anova_regressor",
         ("ANYWHERE * noise**2 / count", "0.0"),
     ),

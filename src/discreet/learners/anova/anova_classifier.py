@@ -28,12 +28,13 @@ RAREST = 0.002  # share of a class, at the start
 class AnovaClassifier(ClassifierMixin, AnovaModel):
     """A smooth ANOVA model for classes: the score is a sum of functions of features and of pairs, which can be drawn.
 
-    Noisy counts give the distribution of each feature. Its functions are waves of the distribution function, so bounds
-    need not be tight; those of a category are marks of its values. In each round the residuals of all records, times
-    their features, are added up with noise, and coefficients are corrected: posterior means, of a prior whose variance
-    is found for each feature and pair. Residuals are shrunk to what all would be if classes were alike, and so are the
-    pulls of records with unusually long features; both are taken into account, and nothing is assumed about the rest.
-    A missing value adds nothing, in fits and in predictions; a record without a listed class counts for nothing.
+    Noisy counts give the distribution of each feature. Its functions are a line, flat where hardly a record is, and
+    waves of the distribution function, so bounds need not be tight; those of a category are marks of its values. In
+    each round the residuals of all records, times their features, are added up with noise, and coefficients are
+    corrected: posterior means, of a prior whose variance is found for each feature and pair. Residuals are shrunk to
+    what all would be if classes were alike, and so are the pulls of records with unusually long features; both are
+    taken into account, and nothing is assumed about the rest. A missing value adds nothing, in fits and in predictions;
+    a record without a listed class counts for nothing.
 
     Attributes
     ----------

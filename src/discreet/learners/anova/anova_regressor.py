@@ -40,13 +40,13 @@ FASTEST = 4.0  # by which a size falls at once
 class AnovaRegressor(RegressorMixin, AnovaModel):
     """A smooth ANOVA model for a number: a sum of functions of features and of pairs, which can be drawn.
 
-    Noisy counts give the distribution of each feature and of the target. Functions are waves of distribution functions,
-    so bounds need not be tight, and those of a category are marks of its values. The model starts at the median of the
-    target. In each round the residuals of all records, times their features, are added up with noise, and coefficients
-    are corrected: posterior means, of a prior whose variance is found for each feature and pair. Residuals are shrunk
-    to a size that noisy counts of them give, and so are the pulls of records with unusually long features: so what is
-    fitted is a mean that outliers hardly move. A missing value adds nothing, in fits and in predictions; a record
-    without a target counts for nothing.
+    Noisy counts give the distribution of each feature and of the target. Functions are a line, flat where hardly a
+    record is, and waves of distribution functions, so bounds need not be tight; those of a category are marks of its
+    values. The model starts at the median of the target. In each round the residuals of all records, times their
+    features, are added up with noise, and coefficients are corrected: posterior means, of a prior whose variance is
+    found for each feature and pair. Residuals are shrunk to a size that noisy counts of them give, and so are the pulls
+    of records with unusually long features: so what is fitted is a mean that outliers hardly move. A missing value adds
+    nothing, in fits and in predictions; a record without a target counts for nothing.
 
     Parameters
     ----------

@@ -16,6 +16,9 @@ from discreet.questions.gradients.anova_features import HIGHEST, Bases
 CELLS = 128  # of each column
 # From made-up data: benchmarks/tuning_anova.py.
 DECAY = 1.5  # the power of its frequency by which the prior variance of a wave falls
+TAILS = 6  # cells at either end of which each has half as many records as the one before
+LINE = 0.5  # of the prior variance of the slowest wave, that a line has
+QUARTER = 0.25  # of the records at either end, at most, where a line is flat
 EVEN = 2.0  # records that are taken to be anywhere, in standard deviations of their number
 FLATTEST = 0.004  # the least variance of a function over the records
 SHARES = (0.05, 0.75, 0.2)  # of the prior variance of scores: of the constant, of single columns, of pairs
@@ -71,7 +74,9 @@ class ColumnBasis:
 
     @classmethod
     def of_number(cls, leaves: Array, size: int, stddev: float) -> ColumnBasis:
-        """Waves of the distribution function: cosines, of which slow ones vary more before anything is known.
+        """A line, and waves of the distribution function: cosines, of which slow ones vary more before all is known.
+
+        The slowest wave is nearly that line where records are spread evenly; where tails are heavy, waves are flat.
 
         Parameters
         ----------
@@ -82,14 +87,18 @@ class ColumnBasis:
         stddev : float
             Of the sum of the counts: where it is large, the function is taken to be closer to a line.
         """
-        function = distribution(leaves, 1.0 + EVEN * stddev)
+        anywhere = 1.0 + EVEN * stddev
+        function = distribution(leaves, anywhere)
         starts = _starts(function)
         edges = np.concatenate([[0.0], function])[np.append(starts, LEAVES).astype(np.intp)]
         before, ends = edges[:-1], edges[1:]
-        waves = np.arange(1, size + 1)
+        shares, waves = ends - before, np.arange(1, size + 1)
         variances = waves**-DECAY / (waves**-DECAY).sum()
+        straight, variances[0] = LINE * variances[0], (1 - LINE) * variances[0]
         found = np.cos(math.pi * waves[:, None] * (before + ends) / 2) * np.sqrt(2 * variances)[:, None]
-        return cls._orthogonal(starts, ends - before, found, size)
+        rare = min(anywhere / (max(float(leaves.sum()), 0.0) + anywhere), QUARTER)
+        line = _line(function, starts, shares, rare) * math.sqrt(straight)
+        return cls._orthogonal(starts, shares, np.vstack([line, found]), size)
 
     @classmethod
     def of_category(cls, counts: Array, size: int) -> ColumnBasis:
@@ -116,11 +125,24 @@ class ColumnBasis:
 
 
 def _starts(function: Array) -> Array:
-    """Cells of about the same number of records, with one of its own for each leaf that many are in."""
-    levels = np.arange(1, CELLS // 2) / (CELLS // 2)
+    """Cells of about the same number of records, fewer at the ends; a leaf that many are in is one of its own."""
+    even = CELLS // 2 - 2 * TAILS
+    tail = 0.5 ** np.arange(TAILS, 0, -1) / even
+    levels = np.concatenate([tail, np.arange(1, even) / even, 1 - tail[::-1]])
     crossed = np.searchsorted(function, levels)
     starts = np.sort(np.concatenate([[0, LEAVES], crossed, crossed + 1]))
     return np.asarray(starts, dtype=np.float64)
+
+
+def _line(function: Array, starts: Array, shares: Array, rare: float) -> Array:
+    """The mean place of the records of each cell, of mean 0 and variance 1; flat where so few are beyond, or fewer."""
+    cells = np.append(starts, len(function)).astype(np.intp)
+    places = np.cumsum(np.diff(function, prepend=0.0) * (np.arange(len(function)) + 0.5))
+    sums = np.diff(np.append(0.0, places)[cells])
+    found = np.where(shares > 1e-12, sums / np.maximum(shares, 1e-12), (cells[:-1] + cells[1:]) / 2)
+    found = np.clip(found, quantile_of(function, rare), quantile_of(function, 1 - rare))
+    found = found - found @ shares
+    return np.asarray(found / math.sqrt(max(float(found**2 @ shares), 1e-12)))
 
 
 def scales_of(columns: int, pairs: int) -> tuple[float, float, float]:
