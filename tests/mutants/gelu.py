@@ -98,7 +98,11 @@ MUTANTS = [
         ("training and message.sender not in self.trainers", "False"),
         ('if direction == "backward" and not session.training:', "if False:"),
         ("self.allowance.spend(session.client, place, rows)", "pass"),
-        ("if not 1 <= rows <= self.most_rows:", "if rows > self.most_rows:"),
+        (
+            "if not 1 <= rows <= self.most_rows:",
+            "if rows > self.most_rows:",
+            "what reads the numbers refuses an array without records",
+        ),
         ("kept.get(batch, (0, None))[0] != rows", "batch not in kept"),
         ("and len(kept) < MOST_BATCHES", ""),
         ("session.kept_bytes + len(payload) <= MOST_KEPT", "True"),
@@ -110,7 +114,6 @@ MUTANTS = [
         ('update == "masked" and not training and not self.weights.masked_by', "False"),
         ('self.weights.check_for(message.sender, masked=update == "masked")', "pass"),
         ("if message.sender == self.identity.name:", "if False:"),
-        ('if cipher == "ring" and not training:', "if False:"),
         ("strict=not training", "strict=False", "what it changes is seen under keys that were crafted"),
     ),
     *of(
@@ -119,9 +122,18 @@ MUTANTS = [
         ('GeluNet.from_json(found["net"]) != self.net', "False"),
         ('if found.facts["number"] != self._number:', "if False:"),
         ("if (message.round, message.kind) != (self._session, due):", "if message.kind != due:"),
-        ("if first and kept:", "if first:"),
         ("if not (np.abs(given) <= most).all():", "if (np.abs(given) > most).any():"),
         ('if self._updates.kind == "noisy":', "if False:"),
+    ),
+    *of(
+        f"{ROOM}/gelu_server",
+        ('if cipher == "ring" and not training:', "if False:"),
+        tests="crypto/gelu_net/experimental/test_ring_cipher.py",
+    ),
+    *of(
+        f"{ROOM}/gelu_client",
+        ("if first and kept:", "if first:"),
+        tests="crypto/gelu_net/test_gelu_server.py",
     ),
     *of(
         f"{ROOM}/gelu_client",
@@ -161,7 +173,7 @@ MUTANTS = [
     ),
     *of(
         "trust/gelu_net/gelu_service",
-        ("self._server.end(client)", "pass"),
+        ("await asyncio.to_thread(self._server.end, link.name)", "pass"),
         ('f"the server failed ({kind})"', 'f"the server failed ({why})"'),
         ("if not fine:", "if False:"),
     ),

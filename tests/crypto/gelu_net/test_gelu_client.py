@@ -189,6 +189,15 @@ def test_a_server_that_answers_something_else_is_noticed() -> None:
             fresh.client.outputs(inputs)
 
 
+def test_an_update_is_done_when_the_server_says_so_of_this_one() -> None:
+    own = sides(SMALL)
+    own.client._line = lying(
+        lambda message: Message(message.round, "server", "updated", GeluBody({"number": 7, "kept": 0}).to_bytes()), own
+    )
+    with pytest.raises(Malformed, match="answers something else"):
+        own.client.update([np.zeros((17, 8)), np.zeros((9, 4))])
+
+
 def test_an_answer_that_is_signed_by_another_is_refused() -> None:
     own = sides(SMALL, purpose="predict")
     own.client._line = lambda said: Message(said.message.round, "ann", "answer", b"").signed(ANN)

@@ -79,9 +79,11 @@ def test_a_change_is_kept_before_it_is_in_force() -> None:
     kept: list[bytes] = []
     own = ServerWeights(SMALL, SMALL.fresh(np.random.default_rng(1)), keep=kept.append)
     moves = [np.ones((17, 8), dtype=np.int64), np.zeros((9, 4), dtype=np.int64)]
-    changes = (lambda: own.move(moves), *[lambda: own.add_masked("ann", moves)] * 2)
-    for change in changes:
-        change()
+    for masked in (False, True, True):
+        if masked:
+            own.add_masked("ann", moves)
+        else:
+            own.move(moves)
         assert kept[-1] == own.to_bytes()
     assert len({*kept}) == 3
     assert own.history == history_after(history_after("", moves), moves) != history_after("", moves)

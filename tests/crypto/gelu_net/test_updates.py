@@ -154,7 +154,7 @@ def test_masks_of_other_updates_are_refused_before_anything_is_sealed() -> None:
     for wrong in (MaskedUpdates(SMALL), MaskedUpdates.from_bytes(kept[0])):
         for purpose in ("train", "predict"):
             with pytest.raises(ParameterError, match="other updates than those of these masks"):
-                sides(SMALL, "plain", wrong, purpose, own.server)  # type: ignore[arg-type]
+                sides(SMALL, "plain", wrong, purpose, own.server)
     other = sides(SMALL)
     with pytest.raises(ParameterError, match="other updates"):
         sides(SMALL, "plain", MaskedUpdates.from_bytes(kept[-1]), server=other.server)
