@@ -32,7 +32,7 @@ STATISTICS = ("count", "sum", "average", "variance", "stdev")
 
 
 def spark() -> Any:
-    settings = {
+    settings: dict[str, bool | float | int | str | None] = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
