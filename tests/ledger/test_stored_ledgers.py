@@ -19,6 +19,7 @@ from discreet.core.errors import BudgetExceeded, KeyReused, LedgerBroken, Ledger
 from discreet.core.events import GaussianLoss, PureLoss
 from discreet.core.ledger import Committed, Reservation
 from discreet.ledger import chain
+from discreet.ledger.anchor import Anchor
 from discreet.ledger.stored_ledger import StoredLedger
 from tests.ledger.group_soak import soak
 from tests.ledger.places import DatabasePlace, FilePlace, Place, rewritten
@@ -182,6 +183,76 @@ def test_a_committed_key_is_answered_while_others_write(ledger: StoredLedger) ->
             assert not writing.done()
         finally:
             go_on.set()
+
+
+@pytest.mark.parametrize("crash", ["before the mark", "before its sync"])
+def test_what_was_committed_at_a_crash_is_handed_out_once_the_anchor_speaks_for_it(
+    ledger: StoredLedger, place: Place, monkeypatch: pytest.MonkeyPatch, crash: str
+) -> None:
+    before = ledger._book.mark
+    charged(ledger, "k")
+    ledger.close()
+    if crash == "before the mark":
+        place.anchor.create(before)
+    with place.opened() as again:
+        done: list[str] = []
+        for act in (Anchor.advance, Anchor.sync):
+            monkeypatch.setattr(Anchor, act.__name__, noted(done, act))
+        assert isinstance(asked(again, "k"), Committed)
+        assert done == (["advance", "sync"] if crash == "before the mark" else ["sync"])
+        assert isinstance(asked(again, "k"), Committed)
+        assert done[-1:] == ["sync"]
+        assert len(done) < 3
+    place.edited("delete from result where number = 2", "delete from entry where number = 2")
+    with pytest.raises(LedgerBroken, match="lacks the anchored entry 2"):
+        place.opened()
+
+
+def noted(done: list[str], act: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, with its name noted when it is done."""
+
+    def then(*given: Any) -> Any:
+        found = act(*given)
+        done.append(act.__name__)
+        return found
+
+    return then
+
+
+def test_a_commit_is_on_disk_then_its_mark_and_then_it_is_told(
+    ledger: StoredLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paid, done, told = asked(ledger, "k"), list[str](), list[Any]()
+    assert isinstance(paid, Reservation)
+    store = type(ledger._book.store)
+    for kind, act in ((Anchor, Anchor.advance), (Anchor, Anchor.sync), (store, store.flush)):
+        monkeypatch.setattr(kind, act.__name__, noted(done, act))
+    told.append(ledger.commit(paid, b"7"))
+    assert done == ["flush", "advance", "sync"]
+    assert isinstance(asked(ledger, "k"), Committed)
+    assert len(done) == 3
+
+    def failing(anchor: Anchor) -> None:
+        raise LedgerError("anchor", "it cannot be written", "Retry.", "")
+
+    monkeypatch.setattr(Anchor, "sync", failing)
+    more = asked(ledger, "more")
+    assert isinstance(more, Reservation)
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="cannot be written"):
+            ledger.commit(more, b"8")
+    with pytest.raises(LedgerError, match="cannot be written"):
+        asked(ledger, "more")
+
+
+def test_an_older_mark_never_takes_the_place_of_a_newer_one(ledger: StoredLedger, place: Place) -> None:
+    marks = [ledger._book.mark]
+    for key in "abc":
+        charged(ledger, key)
+        marks.append(ledger._book.mark)
+    for mark in marks:
+        place.anchor.advance(mark)
+        assert place.anchor.read() == marks[-1]
 
 
 def test_two_hundred_threads_around_the_last_cent(place: Place) -> None:
