@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from discreet.core.errors import KeyReused, LedgerBroken, UncommittedCharge
@@ -273,10 +275,25 @@ class Book:
             self._flush()
             self.store.anchor.create(self.mark)
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self, since: int = 0) -> tuple[Entry, ...]:
         with self.reading() as stored:
             dangling = self.chain.dangling
-            return tuple(entry(link, link.key not in dangling) for link in stored.links(0) if link.kind == "reserve")
+            links = stored.links(since)
+            return tuple(entry(link, link.key not in dangling) for link in links if link.kind == "reserve")
+
+    def latest(self, most: int, analyst: str | None = None) -> tuple[Entry, ...]:
+        """The newest charges, those of one analyst where one is named, oldest first."""
+        part = "" if analyst is None else f'"analyst":{canonical(analyst)}'
+        with self.reading() as stored, closing(stored.newest(part)) as links:
+            own = (link for link in links if analyst is None or link.fields["analyst"] == analyst)
+            found = [entry(link, link.key not in self.chain.dangling) for link in islice(own, most)]
+        return tuple(reversed(found))
+
+    def dangling(self) -> tuple[Entry, ...]:
+        """Charges that have no result, oldest first."""
+        with self.reading() as stored:
+            links = (stored.found("reserve", key) for key in self.chain.dangling)
+            return tuple(sorted((entry(one, False) for one in links if one), key=attrgetter("number")))
 
     def links(self) -> tuple[ChainEntry, ...]:
         """Every entry as it is stored."""
