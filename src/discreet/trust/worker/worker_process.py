@@ -73,9 +73,9 @@ def in_memory(source: Source, place: RecordsPlace) -> Source:
 
 def public_facts(curator: Curator) -> dict[str, Any]:
     """What those who ask may know of the source: whether it hands over records, and their number where it is public."""
-    counted = curator.neighbors is Neighbors.REPLACE and curator.unit.is_row
+    units = curator.units if curator.neighbors is Neighbors.REPLACE and curator.unit.is_row else None
     return {
-        "units": int(curator.units) if counted else None,
+        "units": None if units is None else int(units),
         "curated": curator.curated,
         "secret": curator.secret,
         "rereads": curator.rereads,
