@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, KeyReused, LedgerBroken, LedgerError, UncommittedCharge
 from discreet.core.events import GaussianLoss, PureLoss
 from discreet.core.ledger import Committed, Reservation
-from discreet.ledger import chain
+from discreet.ledger import chain, file_lock
+from discreet.ledger.anchor import Anchor, AnchoredHead
+from discreet.ledger.file_lock import held
 from discreet.ledger.stored_ledger import StoredLedger
 from tests.ledger.group_soak import soak
 from tests.ledger.places import DatabasePlace, FilePlace, Place, rewritten
@@ -182,6 +185,101 @@ def test_a_committed_key_is_answered_while_others_write(ledger: StoredLedger) ->
             assert not writing.done()
         finally:
             go_on.set()
+
+
+@pytest.mark.parametrize("crash", ["before the mark", "before its sync"])
+def test_what_was_committed_at_a_crash_is_handed_out_once_the_anchor_speaks_for_it(
+    ledger: StoredLedger, place: Place, monkeypatch: pytest.MonkeyPatch, crash: str
+) -> None:
+    before = ledger._book.mark
+    charged(ledger, "k")
+    ledger.close()
+    if crash == "before the mark":
+        place.anchor.create(before)
+    with place.opened() as again:
+        done: list[str] = []
+        for act in (Anchor.advance, Anchor.sync):
+            monkeypatch.setattr(Anchor, act.__name__, noted(done, act))
+        assert isinstance(asked(again, "k"), Committed)
+        assert done == (["advance", "sync"] if crash == "before the mark" else ["sync"])
+        assert isinstance(asked(again, "k"), Committed)
+        assert done[-1:] == ["sync"]
+        assert len(done) < 3
+    place.edited("delete from result where number = 2", "delete from entry where number = 2")
+    with pytest.raises(LedgerBroken, match="lacks the anchored entry 2"):
+        place.opened()
+
+
+def noted(done: list[str], act: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, with its name noted when it is done."""
+
+    def then(*given: Any) -> Any:
+        found = act(*given)
+        done.append(act.__name__)
+        return found
+
+    return then
+
+
+def test_a_commit_is_on_disk_then_its_mark_and_then_it_is_told(
+    ledger: StoredLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paid, done, told = asked(ledger, "k"), list[str](), list[Any]()
+    assert isinstance(paid, Reservation)
+    store = type(ledger._book.store)
+    for kind, act in ((Anchor, Anchor.advance), (Anchor, Anchor.sync), (store, store.flush)):
+        monkeypatch.setattr(kind, act.__name__, noted(done, act))
+    told.append(ledger.commit(paid, b"7"))
+    assert done == ["flush", "advance", "sync"]
+    assert isinstance(asked(ledger, "k"), Committed)
+    assert len(done) == 3
+
+    def failing(anchor: Anchor) -> None:
+        raise LedgerError("anchor", "it cannot be written", "Retry.", "")
+
+    monkeypatch.setattr(Anchor, "sync", failing)
+    more = asked(ledger, "more")
+    assert isinstance(more, Reservation)
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="cannot be written"):
+            ledger.commit(more, b"8")
+    with pytest.raises(LedgerError, match="cannot be written"):
+        asked(ledger, "more")
+
+
+def test_processes_that_share_an_anchor_move_it_one_after_the_other(ledger: StoredLedger, place: Place) -> None:
+    charged(ledger, "a")
+    newest = ledger._book.mark
+    with open(place.anchor.path, "r+b") as other, ThreadPoolExecutor(1) as pool, held(other.fileno()):
+        moved = pool.submit(place.anchor.advance, AnchoredHead(newest.number + 1, "0" * 64))
+        with pytest.raises(TimeoutError):
+            moved.result(0.05)
+        other.write(AnchoredHead(newest.number + 2, "1" * 64).line)
+        other.flush()
+        file_lock._unlock(other.fileno())
+        moved.result(60)
+        assert place.anchor.read().number == newest.number + 2
+
+
+def test_the_newest_charges_are_read_without_the_others(place: Place) -> None:
+    caps = {"ann": Budget(1.0), "bob": Budget(1.0)}
+    with place.created(Budget(1.0), analysts=caps) as ledger:
+        for number in range(9):
+            who = "ann" if number % 3 else "bob"
+            paid = ledger.reserve(EVENT, '"analyst":"bob"', request="count", key=f"k{number}", analyst=who)
+            assert isinstance(paid, Reservation)
+            if number != 4:
+                ledger.commit(paid, b"7")
+        whole = ledger.entries()
+        assert [one.key for one in whole] == [f"k{number}" for number in range(9)]
+        assert ledger.latest(2) == whole[-2:]
+        assert ledger.latest(100) == whole
+        assert ledger.latest(2, "bob") == (whole[3], whole[6])
+        assert ledger.latest(2, "b") == ()
+        assert ledger.entries(whole[7].number) == whole[7:]
+        assert ledger.dangling() == (whole[4],)
+        with ledger._book.reading() as stored, closing(stored.newest("")) as links:
+            assert next(links).key == "k8"
 
 
 def test_two_hundred_threads_around_the_last_cent(place: Place) -> None:

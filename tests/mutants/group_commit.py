@@ -27,8 +27,13 @@ MUTANTS = [
         ("if reserved is None or done is None or done.number > seen.number:", "if reserved is None or done is None:"),
         ("            if not stored.holds(seen.head):", "            if False:"),
         ("not isinstance(result, bytes) or", "result is None or"),
+        ("        if told > self._anchored:\n", "        if False:\n"),
+        ("            if reached.number > before.number:", "            if page.added:"),
+        ("                if done.number > mark.number:", "                if False:"),
+        ("                self._anchor_synced(mark)\n", "                pass\n"),
         tests=STORED,
     ),
+    *of("ledger/anchor", ("buffering=0) as file, held(file.fileno()):", "buffering=0) as file:"), tests=STORED),
     *of(
         "ledger/book",
         ("            self._stale = self._durable.number != self.chain.number\n", ""),

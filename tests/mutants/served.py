@@ -25,6 +25,9 @@ EARLY = f"{ATTACKS}before_an_answer_is_due_nothing_tells_that_it_is_there"
 LIES = f"{CLIENT}a_site_that_lies_is_refused"
 SIGNS = f"{CLIENT}a_checkpoint_of_another_charge_is_refused"
 CLEAR = f"{CLIENT}a_key_never_leaves_in_the_clear"
+PLACES = f"{SITE}analysts_are_not_told_where_things_are"
+LARGE = f"{SITE}what_would_fill_the_server_is_refused_before_anything_is_charged_or_noted"
+BYTES = f"{API}the_same_bytes_are_answered_with_the_same_bytes_to_the_same_caller_alone"
 STATUS = f"{API}every_refusal_has_its_status"
 
 
@@ -46,6 +49,15 @@ MUTANTS = [
         ('        if caller.role == "analyst":\n            raise no_such("ledger", name)\n', ""),
         tests=OTHERS,
     ),
+    *one("service/server/site", '(plainly if caller.role == "analyst" else trouble)', "trouble", PLACES),
+    *one(
+        "service/server/site", "            check_size(one, len(found.schema.columns))\n", "            pass\n", LARGE
+    ),
+    *one(DESK, "            check_size(asked, len(data.schema.columns))\n", "            pass\n", LARGE),
+    *one("service/server/question_size", "        if value > most:", "        if value < 0:", LARGE),
+    *one("service/server/question_size", "if isinstance(one, PrivateEstimator):", "if False:", LARGE),
+    *one("service/server/site_application", "return caller.name, name, hash", 'return "", name, hash', BYTES),
+    *one("service/server/site", "if name in self._data and caller.sees(name) else None", "if True else None", BYTES),
     *one(FILE, 'return self.role != "analyst" or data_set in self.data', "return True", OTHERS),
     *one(
         "service/server/site",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.errors import LedgerBroken, LedgerError
+from discreet.ledger.file_lock import held
 from discreet.ledger.own_file import replace_own
 
 LINE = 20 + 1 + 64 + 1 + 16 + 1
@@ -62,13 +63,17 @@ class Anchor:
         return max(marks, key=lambda mark: mark.number)
 
     def advance(self, mark: AnchoredHead) -> None:
-        """Move to a newer mark whose entry is durable already; it outlives a power cut once there was a `sync`."""
+        """Move to a mark whose entry is durable already, unless a newer one is there.
+
+        It outlives a power cut once there was a `sync`. Processes that share the file take turns: two that read the
+        same lines would both overwrite the older one, and the newer mark could be lost.
+        """
         if not self.path.exists():
             raise self._unusable("is missing")
-        with open(self.path, "r+b", buffering=0) as file:
-            lines = _marks(file.read(2 * LINE))
-            if mark not in lines:
-                numbers = [line.number if line else -1 for line in lines]
+        with open(self.path, "r+b", buffering=0) as file, held(file.fileno()):
+            file.seek(0)
+            numbers = [line.number if line else -1 for line in _marks(file.read(2 * LINE))]
+            if mark.number > max(numbers):
                 file.seek(numbers.index(min(numbers)) * LINE)
                 file.write(mark.line)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from discreet.core.errors import KeyReused, LedgerBroken, UncommittedCharge
@@ -78,6 +80,8 @@ class BookPage:
     def __init__(self, stored: StoredEntries, chain: Chain) -> None:
         self.stored, self.chain = stored, chain
         self.added: list[ChainEntry] = []
+        self.handed = -1
+        """The newest commit whose result somebody is told."""
         self._before = chain.mark()
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
@@ -88,7 +92,8 @@ class BookPage:
         return link
 
     def result(self, commit: ChainEntry) -> bytes:
-        """The bytes that were committed."""
+        """The bytes that were committed, to be handed out."""
+        self.handed = max(self.handed, commit.number)
         return checked(commit, self.stored.result(commit.number))
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
@@ -152,6 +157,7 @@ class Book:
         self.chain = Chain()
         self.turns = WriterTurns()
         self._durable, self._stale = BEFORE_ANY, False
+        self._anchored = -1  # the newest entry that the anchor is known to hold on disk
 
     def create(self, **fields: Any) -> None:
         """Write the first entry of a new book."""
@@ -194,8 +200,8 @@ class Book:
         decide : callable
             Adds its entries, or raises. Other threads' decisions may be made in the same transaction, one by one.
         lasting : bool
-            Whether the mark beside the ledger is on disk too. If not, a power cut may leave it behind the chain, which
-            is safe.
+            Whether the mark beside the ledger is on disk too. If not, a power cut may leave it behind the chain: fine
+            where nothing is handed out. What is read with `BookPage.result` always waits for it.
         """
         return self.turns.decided(WaitingDecision(decide, lasting), self._lead)
 
@@ -203,19 +209,27 @@ class Book:
         """Decide for all who wait. The mark is put on disk once other processes may write: theirs is newer."""
         with self.store.locked() as turn, self._trusted():
             decisions = take()
-            added = self._written(turn, decisions)
+            before, page = self._written(turn, decisions)
             self._flush()
-            if added:
-                self.store.anchor.advance(self.mark)
-        if added and any(each.lasting for each in decisions):
-            self.store.anchor.sync()
+            reached = self.mark
+            if reached.number > before.number:
+                self.store.anchor.advance(reached)
+        told = reached.number if any(each.lasting for each in decisions) else page.handed
+        if told > self._anchored:
+            self._anchor_synced(reached)
 
-    def _written(self, turn: Turn, decisions: list[WaitingDecision[Any]]) -> int:
-        """Make all decisions in one transaction; how many entries it added."""
+    def _anchor_synced(self, mark: AnchoredHead) -> None:
+        """Put on disk what the anchor holds, this mark or a newer one, before anybody is told what it speaks for."""
+        self.store.anchor.sync()
+        self._anchored = max(self._anchored, mark.number)
+
+    def _written(self, turn: Turn, decisions: list[WaitingDecision[Any]]) -> tuple[AnchoredHead, BookPage]:
+        """Make all decisions in one transaction; where the anchor was before, and what was added."""
         page: BookPage | None = None
         try:
             with turn.transaction() as stored:
-                self._catch_up(stored, self.store.anchor.read())
+                before = self.store.anchor.read()
+                self._catch_up(stored, before)
                 page = BookPage(stored, self.chain)
                 for decision in decisions:
                     page.decide(decision, self.store.failures)
@@ -223,10 +237,10 @@ class Book:
             if page is not None:
                 page.undo()
             raise
-        return len(page.added)
+        return before, page
 
     def settled(self, key: str) -> Settled | None:
-        """What a key paid for, read beside whoever writes; None where that is not known here yet."""
+        """What a key paid for, read beside whoever writes; None where that, or its anchor, has to wait for its turn."""
         if not self.chain.holds("commit", key):
             return None
         seen = self._durable
@@ -236,6 +250,11 @@ class Book:
             reserved, done = stored.found("reserve", key), stored.found("commit", key)
             if reserved is None or done is None or done.number > seen.number:
                 return None  # decided and not yet on disk: its turn will tell
+            if done.number > self._anchored:
+                mark = self.store.anchor.read()
+                if done.number > mark.number:
+                    return None  # whoever wrote it died, or has not come to it
+                self._anchor_synced(mark)
             return Settled(reserved, done, checked(done, stored.result(done.number)))
 
     def reanchor(self, head: str, reason: str) -> None:
@@ -256,10 +275,25 @@ class Book:
             self._flush()
             self.store.anchor.create(self.mark)
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self, since: int = 0) -> tuple[Entry, ...]:
         with self.reading() as stored:
             dangling = self.chain.dangling
-            return tuple(entry(link, link.key not in dangling) for link in stored.links(0) if link.kind == "reserve")
+            links = stored.links(since)
+            return tuple(entry(link, link.key not in dangling) for link in links if link.kind == "reserve")
+
+    def latest(self, most: int, analyst: str | None = None) -> tuple[Entry, ...]:
+        """The newest charges, those of one analyst where one is named, oldest first."""
+        part = "" if analyst is None else f'"analyst":{canonical(analyst)}'
+        with self.reading() as stored, closing(stored.newest(part)) as links:
+            own = (link for link in links if analyst is None or link.fields["analyst"] == analyst)
+            found = [entry(link, link.key not in self.chain.dangling) for link in islice(own, most)]
+        return tuple(reversed(found))
+
+    def dangling(self) -> tuple[Entry, ...]:
+        """Charges that have no result, oldest first."""
+        with self.reading() as stored:
+            links = (stored.found("reserve", key) for key in self.chain.dangling)
+            return tuple(sorted((entry(one, False) for one in links if one), key=attrgetter("number")))
 
     def links(self) -> tuple[ChainEntry, ...]:
         """Every entry as it is stored."""

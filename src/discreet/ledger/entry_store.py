@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -18,6 +18,9 @@ class StoredEntries(Protocol):
 
     def links(self, since: int) -> Iterator[ChainEntry]:
         """The entries from this number on."""
+
+    def newest(self, part: str) -> Generator[ChainEntry]:
+        """Reservations whose body has this part, the newest first; nothing is read that is not taken."""
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
         """The entry of this kind and key."""

@@ -16,9 +16,11 @@ PATIENCE = 60.0  # seconds; the lock is usually held for milliseconds
 if sys.platform == "win32":
     import msvcrt
 
+    PLACE = 2**20  # beyond what the file holds: nobody could read a byte that is locked
+
     def _try(descriptor: int) -> bool:
         try:
-            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.lseek(descriptor, PLACE, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
@@ -29,7 +31,7 @@ if sys.platform == "win32":
             time.sleep(0.002)
 
     def _unlock(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.lseek(descriptor, PLACE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
 else:
@@ -69,6 +71,16 @@ def locked(path: Path) -> Iterator[None]:
     finally:
         _unlock(descriptor)
         os.close(descriptor)
+
+
+@contextmanager
+def held(descriptor: int) -> Iterator[None]:
+    """Hold the lock on an open file for a moment, in which nobody waits for anything else."""
+    _wait(descriptor)
+    try:
+        yield
+    finally:
+        _unlock(descriptor)
 
 
 class _Waiter:

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -343,6 +343,10 @@ class FileEntries:
     def links(self, since: int) -> Iterator[ChainEntry]:
         rows = self.db.execute(f"select {COLUMNS} from entry where number >= ? order by number", (since,))
         return itertools.starmap(ChainEntry, rows)
+
+    def newest(self, part: str) -> Generator[ChainEntry]:
+        those = "kind = 'reserve' and instr(body, ?) > 0 order by number desc"
+        yield from itertools.starmap(ChainEntry, self.db.execute(f"select {COLUMNS} from entry where {those}", (part,)))
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
         row = self.db.execute(f"select {COLUMNS} from entry where kind = ? and key = ?", (kind, key)).fetchone()

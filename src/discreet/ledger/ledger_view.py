@@ -78,6 +78,18 @@ class StoredView(LedgerView):
 
     _book: Book
 
+    def entries(self, since: int = 0) -> tuple[Entry, ...]:
+        """Every charge, oldest first; from an entry's number on, where one is given."""
+        return self._book.entries(since)
+
+    def latest(self, most: int, analyst: str | None = None) -> tuple[Entry, ...]:
+        """The newest charges, at most so many, oldest first: no others are read. Of one analyst, if one is named."""
+        return self._book.latest(most, analyst)
+
+    def dangling(self) -> tuple[Entry, ...]:
+        """Charges that have no result, oldest first."""
+        return self._book.dangling()
+
     def chain(self) -> tuple[ChainEntry, ...]:
         """Every entry as it is stored, charges and administration, oldest first: what an auditor can check anew."""
         return self._book.links()

@@ -11,7 +11,7 @@ import importlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -245,6 +245,13 @@ class PostgresEntries:
     def links(self, since: int) -> Iterator[ChainEntry]:
         with self._db.cursor(binary=True) as cursor:
             cursor.execute(f"select {COLUMNS} from entry where number >= %s order by number", (since,))
+            for row in cursor:
+                yield ChainEntry(*row)
+
+    def newest(self, part: str) -> Generator[ChainEntry]:
+        those = "kind = 'reserve' and position(%s in body) > 0 order by number desc"
+        with self._db.cursor(name="newest") as cursor:
+            cursor.execute(f"select {COLUMNS} from entry where {those}", (part,))
             for row in cursor:
                 yield ChainEntry(*row)
 

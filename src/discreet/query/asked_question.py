@@ -15,7 +15,7 @@ import functools
 import inspect
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import discreet
@@ -59,6 +59,8 @@ class AskedQuestion:
         Public. One of "statistic", "report", "learner", "sql" and "groups": what it comes to.
     asks : callable
         Called with private data, a budget and a key.
+    options : dict
+        Public. What is given for parameters of a statistic, a report or a learner.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class AskedQuestion:
     name: str
     kind: str
     asks: Any
+    options: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, given: Any) -> AskedQuestion:
@@ -254,7 +257,7 @@ def _report(plain: dict[str, Any], wording: Wording) -> AskedQuestion:
         chosen = data if wording.condition is None else data.where(wording.condition)
         return profile(chosen, budget, key=key, **options)
 
-    return AskedQuestion(plain, wording.text, "report", asks)
+    return AskedQuestion(plain, wording.text, "report", asks, options)
 
 
 def _sql(plain: dict[str, Any]) -> AskedQuestion:
@@ -287,7 +290,7 @@ def _of_statistic(
     def asks(data: PrivateData, budget: Budget, key: str | None) -> Any:
         return question.function(data, **question.options, **asdict(budget), key=key)
 
-    return AskedQuestion(plain, name, "statistic", asks)
+    return AskedQuestion(plain, name, "statistic", asks, dict(question.options))
 
 
 def _learner(plain: dict[str, Any]) -> AskedQuestion:
@@ -312,7 +315,7 @@ def _of_learner(
         chosen = data if where is None else data.where(where)
         return learners()[name](**parameters, **asdict(budget)).fit(chosen, key=key)
 
-    return AskedQuestion(plain, shown, "learner", asks)
+    return AskedQuestion(plain, shown, "learner", asks, parameters)
 
 
 def _groups(plain: dict[str, Any]) -> AskedQuestion:

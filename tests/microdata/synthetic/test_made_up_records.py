@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from discreet.microdata.synthetic.made_up_records import MadeUpRecords
 from discreet.microdata.synthetic.number_cells import NumberCells
@@ -23,8 +24,8 @@ def in_order(rows: int, generator: np.random.Generator) -> np.ndarray:
     return np.column_stack([np.arange(rows) * 5 // rows, np.arange(rows) * 3 // rows])
 
 
-def drawn(rows: int | None, *constraints: str) -> np.ndarray:
-    model: Any = SimpleNamespace(codes=CODES, total=3000.4, counted_out=in_order)
+def drawn(rows: int | None, *constraints: str, total: float = 3000.4) -> np.ndarray:
+    model: Any = SimpleNamespace(codes=CODES, total=total, counted_out=in_order)
     conditions = tuple(condition_of(text, SCHEMA) for text in constraints)
     made = MadeUpRecords(model, CELLS, conditions)  # type: ignore[arg-type]
     return made.drawn(rows, np.random.default_rng(1))
@@ -37,6 +38,12 @@ def test_rows_are_in_no_order_whatever_the_order_of_the_model() -> None:
     for column in records.T:
         there = ~np.isnan(column)
         assert abs(np.corrcoef(column[there], np.flatnonzero(there))[0, 1]) < 5 / np.sqrt(there.sum())
+
+
+def test_noise_does_not_make_a_table_that_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.microdata.synthetic.made_up_records.MOST_VALUES", 1000)
+    assert drawn(None, total=2.0**24).shape == (500, 2)
+    assert len(drawn(600, total=2.0**24)) == 600
 
 
 def test_a_cell_has_its_value_and_the_last_one_none() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote
@@ -73,6 +74,24 @@ def test_a_question_is_answered_and_given_again(ann: Sender) -> None:
     assert ann("POST", f"/api/asked/{first['id']}/answer", {}) == (200, first)
     status, charges = ann("GET", "/api/data/patients/history")
     assert [one["key"] for one in charges["charges"]][-1] == "ann/k"
+
+
+def test_the_same_bytes_are_answered_with_the_same_bytes_to_the_same_caller_alone(
+    ann: Sender, cat: Sender, there: ServedSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"question": "count", "epsilon": 0.05, "key": "same bytes"}
+    first = ann("POST", ASK, said)
+    ledger = there.site.data_set(there.site.file.users["cat"], "patients").balances["data set"].certified
+    again = [ann("POST", ASK, said) for _ in range(3)]
+    assert all(one == first for one in again)
+    assert there.site.data_set(there.site.file.users["cat"], "patients").balances["data set"].certified == ledger
+    other = cat("POST", ASK, said)
+    assert other[1]["id"] != first[1]["id"]
+    assert cat("POST", ASK, {**said, "epsilon": 0.06})[0] == 409
+    assert "paid" in ann("POST", ASK, {**said, "stored": True})[1]
+    users = {**there.site.file.users, "ann": replace(there.site.file.users["ann"], data=())}
+    monkeypatch.setattr(there.site, "file", replace(there.site.file, users=users))
+    assert ann("POST", ASK, said)[0] == 404
 
 
 def test_every_refusal_has_its_status(ann: Sender, cat: Sender, there: ServedSite) -> None:

@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, KeyReused, NotPermitted, ParameterError
 from discreet.query.asked_question import AskedQuestion
+from discreet.releases.release import Release
 from discreet.service.server.analyst_ledger import AnalystLedger
+from discreet.service.server.question_size import check_size, counted
 from discreet.service.server.site import Site
+from discreet.service.server.site_answer import plain_result
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooMany, Unrecognised, status_of
+from discreet.trust.worker.worker_line import WorkerLine
 from tests.service.server.made_site import made_site
 
 
@@ -80,6 +85,7 @@ def test_what_belongs_to_somebody_else_does_not_exist(site: Site) -> None:
         lambda: site.approve(ann, mine.id),
         lambda: site.freeze(ann, "patients", "mine"),
         lambda: site.verify(ann, "patients"),
+        lambda: site.whole_history(ann, "patients"),
     ):
         with pytest.raises(NotHere) as refused:
             ask()
@@ -281,6 +287,71 @@ def test_what_waits_is_bounded_for_each_caller(tmp_path: Path, monkeypatch: pyte
                 site.ask(ann, "patients", question, epsilon=epsilon)
         assert site.ask(ann, "patients", "count", epsilon=3.0, key="count").state == "waiting"
         assert site.ask(cat, "patients", "KMeans n_clusters=2 columns=['age']", epsilon=1.0).state == "queued"
+
+
+DEEP = {"max_iter": 100_000}
+LARGE: list[Any] = [
+    "synthesize rows=16777216",
+    "histogram of age bins=20000",
+    "report bins=20000",
+    "KMeans n_clusters=20000 columns=['age']",
+    {"statistic": "quantile", "options": {"column": "age", "q": [one / 2000 for one in range(1, 1500)]}},
+    {
+        "learner": "PrivatePipeline",
+        "parameters": {"steps": [["m", {"learner": "PCA", "parameters": {"max_iter": 1e5}}]]},
+    },
+    {"learner": "PrivateSearchCV", "parameters": {"param_grid": {"m__max_iter": [8, 20000]}}},
+]
+
+
+def test_what_would_fill_the_server_is_refused_before_anything_is_charged_or_noted(site: Site) -> None:
+    ann, before = user(site, "ann"), spent(site)
+    noted = site.asked(ann)
+    for question in LARGE:
+        for ask in (
+            lambda question=question: site.ask(ann, "patients", question, epsilon=0.5),
+            lambda question=question: site.plan(ann, "patients", question, epsilon=0.5),
+        ):
+            with pytest.raises(ParameterError, match="a site makes at most") as refused:
+                ask()
+            assert status_of(refused.value) == 422
+    assert (spent(site), site.asked(ann)) == (before, noted)
+
+
+def test_every_parameter_that_counts_something_is_bounded() -> None:
+    assert {"rows", "bins", "n_components", "n_clusters", "n_estimators", "max_depth", "blocks"} <= counted()
+    for name in counted():
+        check_size(AskedQuestion({}, "a question", "learner", None, {name: 2}), 7)
+        with pytest.raises(ParameterError, match=f"{name} is 8388608, and a site makes at most"):
+            check_size(AskedQuestion({}, "a question", "learner", None, {name: 2**23}), 1)
+
+
+def test_a_result_that_is_too_long_to_be_shown_is_not_written_out() -> None:
+    made = Mock(spec=Release, records=np.zeros(2**18 + 1))
+    assert plain_result(made)["text"] == "too long to be shown; see the client"
+    made.to_dict.assert_not_called()
+
+
+def test_analysts_are_not_told_where_things_are(tmp_path: Path) -> None:
+    path = made_site(tmp_path)
+    with Site.open(path) as site:
+        ann, cat, dan = user(site, "ann"), user(site, "cat"), user(site, "dan")
+        data = site._data["patients"]
+        data.line.close()
+        gone = replace(data.line.place, source=str(tmp_path / "gone.csv"))
+        data.line = WorkerLine(gone)
+        for question in ("count", "KMeans n_clusters=2 columns=['age']"):
+            with pytest.raises(DiscreetError, match="cannot be opened") as refused:
+                finished(site, ann, site.ask(ann, "patients", question, epsilon=0.1, key=question).id)
+            assert str(tmp_path) not in str(refused.value)
+        assert "gone.csv" not in site.data_set(ann, "patients").unopened != ""
+        assert "gone.csv" in site.data_set(cat, "patients").unopened
+        data.trouble = f"ledger {tmp_path} is damaged"
+        with pytest.raises(ReadOnlySite) as read_only:
+            site.ask(ann, "patients", "count", epsilon=0.1)
+        assert str(tmp_path) not in str(read_only.value)
+        assert str(tmp_path) not in site.data_set(ann, "patients").trouble != ""
+        assert [str(tmp_path) in site.data_set(one, "patients").trouble for one in (cat, dan)] == [True, True]
 
 
 def test_large_answers_are_not_all_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from discreet.core.grid import Array, Steps
 from discreet.microdata.synthetic.number_cells import NumberCells
 from discreet.microdata.synthetic.synthesis import SynthesisModel
 
+MOST_VALUES = 2**22  # where nobody says how many: much noise may make the number of records look large
 ROUNDS = 20  # of making up records again that contradict a constraint
 
 
@@ -35,7 +36,7 @@ class MadeUpRecords:
 
     def drawn(self, rows: int | None, generator: np.random.Generator) -> Array:
         """So many records, by default as many as the model says, in a random order; fewer, where hardly any fits."""
-        wanted = round(self.model.total) if rows is None else rows
+        wanted = min(round(self.model.total), MOST_VALUES // len(self.model.codes.columns)) if rows is None else rows
         found = self._fulfilling(wanted, generator)
         for _ in range(ROUNDS - 1 if self.constraints else 0):
             if len(found) == wanted:

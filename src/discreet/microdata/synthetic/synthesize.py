@@ -87,7 +87,7 @@ def synthesize(
     bins : int
         Public. About how many cells a number has; all its values, if it has no more.
     rows : int, optional
-        Public. How many records the table has; by default about as many as there are.
+        Public. How many records the table has; by default about as many as there are, with at most 4,194,304 values.
     constraints : sequence of str
         Public. Conditions that every record fulfils by its nature, such as "end >= start": records that do not are
         made up again. A value that is missing contradicts none, unless the condition says so. Whether the data fulfil

@@ -91,7 +91,7 @@ def whole_card(visit: Visit) -> PageReply:
     view = visit.site.data_set(visit.user, visit.named["name"])
     if view.trouble:
         raise no_such("card", view.name)
-    entries = visit.site.history(visit.user, view.name)
+    entries = visit.site.whole_history(visit.user, view.name)
     balance = view.balances["data set"]
     made = account_card(view.schema, view.neighbors, view.unit, balance, entries)
     return _carded(visit, made, f"{view.name}-card")

@@ -128,13 +128,14 @@ def verified(visit: Visit) -> PageReply:
 def _history(visit: Visit, said: str = "") -> PageReply:
     visit.check_role("curator", "auditor")
     view = visit.site.data_set(visit.user, visit.named["name"])
-    entries = () if view.trouble else visit.site.history(visit.user, view.name)
-    curve = "" if view.trouble else burnt_down(view.balances["data set"], entries)
+    entries = () if view.trouble else visit.site.history(visit.user, view.name, MOST_CHARGES)
+    prices = [] if view.trouble else visit.site.prices(visit.user, view.name)
+    curve = "" if view.trouble else burnt_down(view.balances["data set"], prices)
     return visit.page(
         "history",
         view=view,
-        charges=charges(entries[-MOST_CHARGES:]),
-        left_out=max(len(entries) - MOST_CHARGES, 0),
+        charges=charges(entries),
+        left_out=max(len(prices) - MOST_CHARGES, 0),
         head=entries[-1].head if entries else "",
         curve=curve,
         balances=balances_shown(view.balances),

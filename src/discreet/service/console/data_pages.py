@@ -60,9 +60,9 @@ def data_set(visit: Visit) -> PageReply:
     view = visit.site.data_set(visit.user, visit.named["name"])
     about: dict[str, Any] = {"curve": "", "charges": [], "asked": []}
     if not view.trouble:
-        entries = visit.site.history(visit.user, view.name)
+        entries = visit.site.history(visit.user, view.name, 20)
         own = view.balances.get(visit.user.name, view.balances["data set"])
-        about = {"curve": burnt_down(own, entries), "charges": charges(entries[-20:])}
+        about = {"curve": burnt_down(own, visit.site.prices(visit.user, view.name)), "charges": charges(entries)}
         about["asked"] = questions_shown(visit.site.asked(visit.user, view.name, most=10))
     return visit.page(
         "data_set",
@@ -232,10 +232,10 @@ def _step(visit: Visit) -> int:
 
 
 def _broken(views: list[DataSetView]) -> str:
-    """What is wrong with ledgers, and who must do what."""
+    """What is wrong with ledgers, or with places of records, and who must do what."""
     troubled = [one for one in views if one.trouble]
     if not troubled:
-        return ""
+        return " ".join(f"{one.name}: {one.unopened}" for one in views if one.unopened)
     names = ", ".join(one.name for one in troubled)
     return (
         f"The ledger of {names} cannot be used, so nothing can be asked there. Its owner compares it with its newest "

@@ -75,12 +75,11 @@ def schema_rows(view: DataSetView) -> list[tuple[str, str, str]]:
     return [(name, type(kind).__name__.lower(), kind.described) for name, kind in view.schema.columns.items()]
 
 
-def burnt_down(balance: Balance, entries: Sequence[Entry]) -> Any:
+def burnt_down(balance: Balance, prices: Sequence[float]) -> Any:
     """What was left after each charge: their prices, in proportion to what they cost together."""
-    paid = [entry.epsilon for entry in entries if entry.waiver is None and math.isfinite(entry.epsilon)]
-    total = sum(paid)
+    total = sum(prices)
     used, running = [], 0.0
-    for price in paid:
+    for price in prices:
         running += price
         used.append(balance.certified * running / total if total else 0.0)
     return markup(burn_down(balance.budget.epsilon, used))

@@ -14,7 +14,7 @@ from discreet.core.ledger import Entry
 from discreet.query.schema_file import SchemaFile, document_of
 from discreet.releases.release import finite
 from discreet.service.server.api_fields import ApiField
-from discreet.service.server.site import MOST_LISTED, DataSetView, Site
+from discreet.service.server.site import DataSetView, Site
 from discreet.service.server.site_answer import SiteAnswer
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_store import AskedEntry
@@ -111,7 +111,7 @@ def _answer(site: Site, caller: UserEntry, named: dict[str, str], said: dict[str
 
 
 def _history(site: Site, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> ApiReply:
-    return ApiReply({"charges": [_charge(one) for one in site.history(caller, named["name"])[-MOST_LISTED:]]})
+    return ApiReply({"charges": [_charge(one) for one in site.history(caller, named["name"])]})
 
 
 def _verify(site: Site, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> ApiReply:
@@ -225,6 +225,7 @@ def _view(one: DataSetView) -> dict[str, Any]:
         "above": one.above,
         "frozen": one.frozen,
         "trouble": one.trouble,
+        "unopened": one.unopened,
     }
 
 

@@ -8,7 +8,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import PartyCertificate
 from discreet.crypto.identity import Identity
-from discreet.ledger.own_file import create_own
+from discreet.ledger.own_file import create_own, replace_own
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.system_bits import system_bits
 from discreet.query.sample import SCHEMA
@@ -58,7 +58,7 @@ def new_site(folder: Path, budget: Budget | None = None, demo: bool = False) -> 
         raise ParameterError(f"write {path}", "it is there already", "Choose another folder.") from None
     identity = Identity.drawn(folder.resolve().name or "site", system_bits())
     write_identity(folder / KEY, identity)
-    (folder / CARD).write_bytes(PartyCertificate.of(identity).certificate)
+    replace_own(folder / CARD, PartyCertificate.of(identity).certificate)
     about = {"name": "patients", "neighbors": described.neighbors, "unit": described.unit}
     SqliteLedger.create(folder / "patients.ledger", budget or Budget(10.0, 1e-6), **about).close()  # type: ignore
     return path

@@ -29,6 +29,7 @@ from discreet.ledger.book_ledger import fresh_key
 from discreet.query.asked_question import AskedQuestion, plain_text
 from discreet.service.server.analyst_ledger import AnalystLedger
 from discreet.service.server.caller_limits import CallerLimits
+from discreet.service.server.question_size import check_size
 from discreet.service.server.site_answer import SiteAnswer, next_moment, plain_result, receipt_of
 from discreet.service.server.site_data_set import SiteDataSet
 from discreet.service.server.site_file import SiteFile, UserEntry
@@ -132,13 +133,16 @@ class QuestionDesk:
         with self._lock:
             known = self._asked.get((user.name, data.name, key))
         same = known is not None and known[1:] == (plain_text(question), epsilon, delta)
-        kept = self._at_hand(known[0]) if known is not None and same else None
+        return self.due_answer(known[0]) if known is not None and same else None
+
+    def due_answer(self, id: str) -> SiteAnswer | None:
+        """An answer of this process that has left before; None where it is not at hand."""
+        kept = self._at_hand(id)
         return kept if kept is not None and kept.due == 0.0 else None
 
     def answer(self, data: SiteDataSet, entry: AskedEntry) -> SiteAnswer:
         """The answer to a question that was asked before, for nothing; or what it waits for."""
-        kept = self._at_hand(entry.id)
-        if kept is not None and kept.due == 0.0:
+        if (kept := self.due_answer(entry.id)) is not None:
             return kept
         if entry.state in ("waiting", "queued", "running"):
             return self._unfinished(entry)
@@ -186,6 +190,7 @@ class QuestionDesk:
         """The question as it is written down; it is priced first, unless it is known already."""
         known = self._store.asked_by_key(user.name, data.name, key)
         if known is None:
+            check_size(asked, len(data.schema.columns))
             state = self._first_state(user, data, asked, budget)
             entry = AskedEntry(
                 secrets.token_hex(16), user.name, data.name, key, asked.text, budget.epsilon, budget.delta, state, "",
@@ -280,7 +285,9 @@ class QuestionDesk:
         """An answer that this process gave, or is about to give when it is due."""
         with self._lock:
             kept = self._answers.get(id)
-        return kept if kept is None or kept.due > time.monotonic() else _due(kept, 0.0)
+            if kept is not None and 0.0 < kept.due <= time.monotonic():
+                self._answers[id] = kept = _due(kept, 0.0)
+        return kept
 
     @contextmanager
     def _turn(self, id: str) -> Iterator[None]:

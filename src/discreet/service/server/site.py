@@ -35,6 +35,7 @@ from discreet.service.key_file import read_identity
 from discreet.service.server.analyst_ledger import AnalystLedger
 from discreet.service.server.api_keys import ApiKeys, Session
 from discreet.service.server.question_desk import QuestionDesk, wait_until
+from discreet.service.server.question_size import check_size
 from discreet.service.server.site_answer import SiteAnswer
 from discreet.service.server.site_data_set import SiteDataSet
 from discreet.service.server.site_file import SiteFile, UserEntry, read_site
@@ -45,6 +46,8 @@ from discreet.trust.private_data import PrivateData
 MOST_LISTED = 500  # questions that are given at a time
 MOST_ASSUMED = 100_000  # records that a plan makes up for somebody else
 STORE, LOCK = "site.state", "site.lock"
+LEDGER = "Its ledger cannot be used, so that nothing can be paid for until its owner has set it right."
+RECORDS = "Its records cannot be opened: the curator has to check their place."
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class DataSetView:
         Why nobody may ask; nothing, as a rule.
     trouble : str
         What is wrong with its ledger; nothing, as a rule.
+    unopened : str
+        Why its records could not be opened when they were last needed; nothing, as a rule.
     """
 
     name: str
@@ -91,6 +96,7 @@ class DataSetView:
     above: float | None
     frozen: str
     trouble: str
+    unopened: str
 
 
 @unheld("own turns")
@@ -208,6 +214,8 @@ class Site:
         if assumed is not None and assumed > MOST_ASSUMED:
             assumed = MOST_ASSUMED if n is None else _too_many(n)
         asked = [AskedQuestion.read(one) for one in questions]
+        for one in asked:
+            check_size(one, len(found.schema.columns))
         with self.desk.previewing(caller), found.ledger() as ledger:
             offline = PrivateData(found.offline, AnalystLedger(ledger, caller.name))
             meant = [one.planned for one in asked]
@@ -274,6 +282,10 @@ class Site:
             return None
         given = said.get("question"), float(epsilon), float(said.get("delta", 0.0)), key
         return self.desk.remembered(caller, self._data[name], *given)
+
+    def due_answer(self, caller: UserEntry, name: str, id: str) -> SiteAnswer | None:
+        """An answer that left before, whose identifier was noted for this caller; None where it has to be looked up."""
+        return self.desk.due_answer(id) if name in self._data and caller.sees(name) else None
 
     def asked(
         self, caller: UserEntry, name: str | None = None, state: str | None = None, most: int = MOST_LISTED
@@ -351,20 +363,34 @@ class Site:
 
     def dangling(self, caller: UserEntry, name: str) -> list[Entry]:
         """Charges that have no result: spent, and never handed out."""
-        return [one for one in self.history(caller, name) if not one.committed]
+        with self._found(caller, name).ledger() as ledger:
+            return [one for one in ledger.dangling() if _own(caller) in (None, one.analyst)]
 
     # What was done
 
-    def history(self, caller: UserEntry, name: str) -> tuple[Entry, ...]:
-        """Charges of a data set, the oldest first: an analyst's own, or all for curators and auditors."""
-        return self._found(caller, name).entries(_own(caller))
+    def history(self, caller: UserEntry, name: str, most: int = MOST_LISTED) -> tuple[Entry, ...]:
+        """The newest charges of a data set, the oldest first: an analyst's own, or all for curators and auditors."""
+        return self._found(caller, name).latest(most, _own(caller))
+
+    def prices(self, caller: UserEntry, name: str) -> list[float]:
+        """What each of all these charges cost by itself, the oldest first."""
+        return self._found(caller, name).prices(_own(caller))
+
+    def whole_history(self, caller: UserEntry, name: str) -> tuple[Entry, ...]:
+        """Every charge of a data set, the oldest first; for curators and auditors."""
+        with self._watched(caller, name).ledger() as ledger:
+            return ledger.entries()
 
     def verify(self, caller: UserEntry, name: str) -> Verified:
         """Check the whole ledger of a data set; for curators and auditors."""
+        with self._watched(caller, name).ledger() as ledger:
+            return ledger.verify()
+
+    def _watched(self, caller: UserEntry, name: str) -> SiteDataSet:
+        """A data set whose whole ledger a caller may look at: curators and auditors alone."""
         if caller.role == "analyst":
             raise no_such("ledger", name)
-        with self._found(caller, name).ledger() as ledger:
-            return ledger.verify()
+        return self._found(caller, name)
 
     def _found(self, caller: UserEntry, name: str) -> SiteDataSet:
         if name not in self._data or not caller.sees(name):
@@ -387,12 +413,18 @@ class Site:
             trust.shows_all_rows,
             one.entry.above,
             "" if frozen is None else f"{frozen[0]} ({frozen[1]})",
-            one.trouble,
+            _shown_to(caller, one.trouble, LEDGER),
+            _shown_to(caller, one.line.trouble, RECORDS),
         )
 
     def _check_curator(self, caller: UserEntry, what: str) -> None:
         if caller.role != "curator":
             raise no_such("way", what)
+
+
+def _shown_to(caller: UserEntry, trouble: str, plainly: str) -> str:
+    """What is wrong, for curators and auditors; for analysts that something is, since the rest may name paths."""
+    return trouble and (plainly if caller.role == "analyst" else trouble)
 
 
 def _own(caller: UserEntry) -> str | None:

@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed
 from discreet.core.receipt import Receipt
@@ -16,6 +18,8 @@ from discreet.query.report import Report
 from discreet.releases.release import Release, finite
 
 MOST_SHOWN = 2**20  # letters of a result that is shown; of a longer one the client makes its own
+
+KEPT_WRITTEN = 2**15  # bytes of an answer that are kept as they are sent
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class SiteAnswer:
     released: Any = field(default=None, repr=False)
     replayed: bool = False
     due: float = 0.0
+    _written: dict[bool, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def done(self) -> bool:
@@ -80,6 +85,15 @@ class SiteAnswer:
             if not stored
             else {**found, "paid": [_paid(*one, self.replayed) for one in self.paid], "kept": self._kept()}
         )
+
+    def written(self, stored: bool = False) -> bytes:
+        """The same as JSON; a short one is kept, since the next one who asks is given the same bytes."""
+        found = self._written.get(stored)
+        if found is None:
+            found = json.dumps(self.to_dict(stored), allow_nan=False, separators=(",", ":")).encode()
+            if self.due == 0.0 and len(found) <= KEPT_WRITTEN:
+                self._written[stored] = found
+        return found
 
     def _kept(self) -> dict[str, str]:
         return {digest: base64.b64encode(data).decode() for digest, data in self.kept.items()}
@@ -106,7 +120,9 @@ def receipt_of(released: Any) -> Receipt:
 
 
 def plain_result(released: Any) -> dict[str, Any]:
-    """What was released, as plain numbers, texts and lists."""
+    """What was released, as plain numbers, texts and lists; a long one is not even written out."""
+    if _count(released) > MOST_SHOWN // 4:
+        return _too_long(released)
     match released:
         case Report():
             found = json.loads(released.to_json())
@@ -117,9 +133,18 @@ def plain_result(released: Any) -> dict[str, Any]:
         case _:
             found = {"kind": type(released).__name__, "text": str(released)}
     if len(json.dumps(found)) > MOST_SHOWN:
-        found = {"kind": type(released).__name__, "text": "too long to be shown; see the client"}
+        found = _too_long(released)
     found.pop("receipt", None)
     return found
+
+
+def _count(released: Any) -> int:
+    """How many numbers there are in its arrays."""
+    return sum(one.size for one in vars(released).values() if isinstance(one, np.ndarray))
+
+
+def _too_long(released: Any) -> dict[str, Any]:
+    return {"kind": type(released).__name__, "text": "too long to be shown; see the client"}
 
 
 def _attributes(model: PrivateEstimator) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import sys
 import threading
@@ -31,6 +32,7 @@ from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_refusals import TooLarge, TooMany, Unrecognised, plain_refusal, status_of
 
 THREADS = 128  # requests that are worked on at a time
+REPEATED = 4096  # requests that are known by their bytes
 STRANGERS = 32  # keys that are looked at through scrypt, or wait for it
 HEADERS = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -53,6 +55,7 @@ class SiteApplication:
 
     def __init__(self, site: Site) -> None:
         self.site, self.counts = site, SiteCounts()
+        self._again: dict[tuple[str, str, bytes], tuple[str, bool]] = {}  # touched by the loop's thread alone
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self._scrypt = ThreadPoolExecutor(2, thread_name_prefix="key")
         self._strangers = threading.BoundedSemaphore(STRANGERS)
@@ -85,16 +88,33 @@ class SiteApplication:
 
     async def _done(self, way: ApiWay, request: Request) -> Response:
         caller = await self.caller(request)
-        said = taken(await body_of(request), way.fields) if way.method == "POST" else {}
+        body = await body_of(request) if way.method == "POST" else b""
         named = {name: str(value) for name, value in request.path_params.items()}
-        quick = self.site.remembered(caller, named["name"], said) if way.path.endswith("/ask") else None
+        asks = way.path.endswith("/ask")
+        if asks and (again := self._sent_again(caller, named["name"], body)) is not None:
+            return sent_bytes(again)
+        said = taken(body, way.fields) if way.method == "POST" else {}
+        quick = self.site.remembered(caller, named["name"], said) if asks else None
         if quick is not None:
-            return sent(quick.to_dict(said.get("stored", False)))
+            stored = said.get("stored", False)
+            self._note(caller, named["name"], body, quick.id, stored)
+            return sent_bytes(quick.written(stored))
         reply = await self.in_thread(partial(self._acted, way, caller, named, said))
         left = reply.due - time.monotonic()
         if left > 0:
             await asyncio.sleep(left)
         return sent(reply.content, reply.status)
+
+    def _sent_again(self, caller: UserEntry, name: str, body: bytes) -> bytes | None:
+        """What this caller was sent before for the very same bytes; None where that has to be looked up."""
+        id, stored = self._again.get(_request(caller, name, body), ("", False))
+        found = self.site.due_answer(caller, name, id) if id else None
+        return None if found is None else found.written(stored)
+
+    def _note(self, caller: UserEntry, name: str, body: bytes, id: str, stored: bool) -> None:
+        self._again[_request(caller, name, body)] = id, stored
+        while len(self._again) > REPEATED:
+            del self._again[next(iter(self._again))]
 
     def _acted(self, way: ApiWay, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> ApiReply:
         return way.act(self.site, caller, named, said)
@@ -140,6 +160,11 @@ class SiteApplication:
         return Response(text, media_type="text/plain; version=0.0.4", headers=HEADERS)
 
 
+def _request(caller: UserEntry, name: str, body: bytes) -> tuple[str, str, bytes]:
+    """What a question is known by once it was answered: who sent these bytes, and about what."""
+    return caller.name, name, hashlib.sha256(body).digest()
+
+
 async def body_of(request: Request, most: int = MOST_BODY) -> bytes:
     """The body of a request, if it is not too large."""
     parts, size = [], 0
@@ -167,7 +192,11 @@ async def refused_plainly(work: Any) -> Response:
 
 def sent(content: Any, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """JSON, with headers that let no page do anything with it."""
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return sent_bytes(json.dumps(content, allow_nan=False, separators=(",", ":")).encode(), status)
+
+
+def sent_bytes(text: bytes, status: HTTPStatus = HTTPStatus.OK) -> Response:
+    """The same, of JSON that is written already."""
     more = {"retry-after": "1"} if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE) else {}
     more |= {"www-authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
     return Response(text, status, {**HEADERS, **more}, "application/json")

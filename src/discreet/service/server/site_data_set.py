@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -50,12 +51,14 @@ class SiteDataSet:
         """What is wrong with the ledger; nothing, as a rule."""
         self._lock = threading.Lock()
         self._ledger: StoredLedger | None = None
+        self._reading = threading.Lock()
         self.open()
 
     def open(self) -> None:
         """Open the ledger; what is wrong with it is noted, and what belongs to another data set is refused."""
         with self._lock:
             self._ledger, self.trouble = None, ""
+            self._read, self._prices = 0, list[tuple[str | None, float]]()
             try:
                 ledger = self.entry.opened()
                 ledger.balance()
@@ -87,12 +90,16 @@ class SiteDataSet:
             with self._lock:
                 self.trouble = str(why)
             raise self.read_only() from why
+        except LedgerError as why:
+            if type(why) is not LedgerError:
+                raise
+            raise self.read_only("it cannot be written now") from why
         except sqlite3.Error as why:  # locked for too long, or a full disk: perhaps not for ever
             raise self.read_only(f"SQLite says: {type(why).__name__}") from why
 
     def read_only(self, why: str = "") -> ReadOnlySite:
         """The refusal while the ledger cannot be used."""
-        obstacle = f"its ledger cannot be used, so that nothing can be paid for ({why or self.trouble})"
+        obstacle = f"its ledger cannot be used, so that nothing can be paid for{why and f' ({why})'}"
         return ReadOnlySite(f"data set {self.name}", obstacle, REPAIR)
 
     def private(self, ledger: AnalystLedger) -> PrivateData:
@@ -126,7 +133,19 @@ class SiteDataSet:
         found = {"data set": accounts[None].balance()}
         return found if user is None or user not in accounts else {**found, user: accounts[user].balance()}
 
-    def entries(self, user: str | None = None) -> tuple[Entry, ...]:
-        """Every charge, the oldest first; of one analyst, where one is named."""
+    def latest(self, most: int, user: str | None = None) -> tuple[Entry, ...]:
+        """The newest charges, at most so many, the oldest first; of one analyst, where one is named."""
         with self.ledger() as ledger:
-            return tuple(one for one in ledger.entries() if user is None or one.analyst == user)
+            return ledger.latest(most, user)
+
+    def prices(self, user: str | None = None) -> list[float]:
+        """What each charge cost by itself, the oldest first; of one analyst, where one is named.
+
+        What was read once is not read again: only what was charged since.
+        """
+        with self.ledger() as ledger, self._reading:
+            for one in ledger.entries(self._read):
+                self._read = one.number + 1
+                if one.waiver is None and math.isfinite(one.epsilon):
+                    self._prices.append((one.analyst, one.epsilon))
+            return [price for analyst, price in self._prices if user is None or analyst == user]

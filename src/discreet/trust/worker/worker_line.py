@@ -54,6 +54,8 @@ class WorkerLine:
         self._questions: dict[Any, bytes] = {}
         self._facts: dict[str, Any] = {}
         self._closed = False
+        self.trouble = ""
+        """Why its records could not be opened, when it was last started: for the curator, since it may name paths."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -151,9 +153,15 @@ class WorkerLine:
         try:
             line.send(cloudpickle.dumps(self.place))
             self._facts = _read_facts(self.place.name, line.receive())
-        except (OSError, EngineFailure) as why:
+        except NotOpened as why:
             self._stop(line)
-            raise why if isinstance(why, EngineFailure) else unanswered(self.place.name) from None
+            self.trouble = str(why)
+            remedy = "Let the curator check the place of the records."
+            raise EngineFailure(f"records of {self.place.name}", "they cannot be opened", remedy) from None
+        except (OSError, EngineFailure):
+            self._stop(line)
+            raise unanswered(self.place.name) from None
+        self.trouble = ""
         ours.settimeout(None)
         self._line = line
         threading.Thread(target=self._read, args=(line, self._process), daemon=True).start()
@@ -217,13 +225,16 @@ class RestingLine:
         raise unanswered(self.place.name)
 
 
+class NotOpened(Exception):
+    """The place of the records is at fault: what is said of it is for its owner."""
+
+
 def _read_facts(name: str, said: bytes | None) -> dict[str, Any]:
     """What a worker says of its source, if it is of the right kinds."""
     try:
         facts = json.loads(said or b"{}")
         if "failed" in facts:
-            obstacle = str(facts["failed"])[:LONGEST]
-            raise EngineFailure(f"records of {name}", obstacle, "Let the curator check the place of the records.")
+            raise NotOpened(str(facts["failed"])[:LONGEST])
         known = {key: facts[key] for key in FACTS}
     except (ValueError, KeyError, TypeError):
         raise unanswered(name) from None
