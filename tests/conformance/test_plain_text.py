@@ -35,6 +35,7 @@ from discreet.microdata.anonymity.check_anonymity import AnonymityReport, Column
 from discreet.query.chart import Bar
 from discreet.query.select.explanation import Explanation
 from discreet.query.select.lost_groups import LostGroups
+from discreet.query.select.stated_errors import StatedErrors
 from discreet.releases.declaration import declaration_of
 from discreet.releases.privacy_card import PrivacyCard
 from discreet.releases.release import Release
@@ -148,6 +149,7 @@ def test_receipts_ledgers_errors_and_trees_are_plain(tmp_path: Path) -> None:
     check(SensitiveAttribute([HOSTILE], (HOSTILE, "b"), Budget(1.0), name=HOSTILE))
     check(Bar(HOSTILE, 1.0, 0.5))
     check(LostGroups(40, {HOSTILE: 0.5}))
+    check(StatedErrors(1.0, {HOSTILE: 0.5}))
     check(Explanation(((0, HOSTILE, HOSTILE),), ((HOSTILE, HOSTILE, HOSTILE),)))
     check(AccountPart("table", HOSTILE))
     seen = AuditFinding(HOSTILE, HOSTILE, 1.0, 2.0, HOSTILE)

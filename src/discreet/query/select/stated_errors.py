@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from discreet.core.errors import NotPermitted
+from discreet.display.plain import plain
 
 ASKED = "stated errors"
 CLOSE = 1.02  # so near the least price
@@ -65,5 +66,5 @@ class StatedErrors:
         return cls(high, weights)
 
     def __str__(self) -> str:
-        shares = ", ".join(f"{name} {weight:.3g}" for name, weight in self.weights.items())
+        shares = ", ".join(f"{plain(name)} {weight:.3g}" for name, weight in self.weights.items())
         return f"epsilon {self.epsilon:.3g}, shared by weights ({shares}); nothing was asked"

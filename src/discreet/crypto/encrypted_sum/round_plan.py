@@ -11,7 +11,7 @@ from discreet.crypto.paillier.work_plan import HEAD, SQUARINGS, WorkPlan, produc
 
 
 @dataclass(frozen=True)
-class SumPlan:
+class RoundPlan:
     """One party's round, counted beforehand; seconds of one core of this machine, right within a factor of about two.
 
     Parameters
@@ -32,7 +32,7 @@ class SumPlan:
         return f"sealed: {self.sealed}\nopened: {self.opened}, from {self.received / 1e6:.3g} MB of all parties"
 
 
-def plan_sum(terms: EncryptedTerms) -> SumPlan:
+def plan_round(terms: EncryptedTerms) -> RoundPlan:
     """What a party sends and computes on these terms.
 
     Parameters
@@ -48,7 +48,7 @@ def plan_sum(terms: EncryptedTerms) -> SumPlan:
     checking = parties * (products_of_power(parties, exponent, DIGIT) + count * SQUARINGS * CHALLENGE)
     part = count * SQUARINGS * (key.mask_bits - CHALLENGE)
     proving = SQUARINGS * 2 * (key.mask_bits + (count - 1) * CHALLENGE)
-    return SumPlan(
+    return RoundPlan(
         WorkPlan(count, size + proof, sealing * each),
         WorkPlan(count, size + (CHALLENGE + key.mask_bits) // 8, (checking + part + proving) * each),
         parties * (size + proof),

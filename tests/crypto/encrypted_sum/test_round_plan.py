@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.crypto.encrypted_sum.sum_plan import plan_sum
+from discreet.crypto.encrypted_sum.round_plan import plan_round
 from tests.crypto.encrypted_sum.test_encrypted_sum import PARTIES, Rehearsal, terms
 
 
 def test_bytes_are_those_that_are_sent_but_for_names_and_signatures() -> None:
     run = Rehearsal()
     run.run()
-    plan = plan_sum(terms())
+    plan = plan_round(terms())
     assert plan.sealed.ciphertexts == plan.opened.ciphertexts == terms().ciphertexts
     for part, said in zip((plan.sealed, plan.opened), run.said["p0"], strict=True):
         assert abs(part.bytes - len(said.to_bytes())) < 600
@@ -21,6 +21,6 @@ def test_bytes_are_those_that_are_sent_but_for_names_and_signatures() -> None:
 
 
 def test_more_numbers_take_longer() -> None:
-    few, many = (plan_sum(replace(terms(), size=size)) for size in (9, 900))
+    few, many = (plan_round(replace(terms(), size=size)) for size in (9, 900))
     assert many.sealed.seconds > 10 * few.sealed.seconds
     assert many.opened.seconds > 10 * few.opened.seconds
