@@ -236,9 +236,15 @@ def test_every_command_speaks_json() -> None:
 def said_of(leaf: argparse.ArgumentParser, argv: list[str], option: argparse.Action) -> str:
     """The refusal of a command line, or the numbers that it gives an option."""
     try:
-        return str([float(value) for value in getattr(leaf.parse_args(argv), option.dest)])
+        given = getattr(leaf.parse_args(argv), option.dest)
+        return str([float(value) for part in given for value in (part if isinstance(part, list) else [part])])
     except ParameterError as refusal:
         return str(refusal)
+
+
+def with_values(option: argparse.Action, value: str) -> list[str]:
+    """An option, with as many values as it takes."""
+    return [option.option_strings[0], *[value] * (option.nargs if isinstance(option.nargs, int) else 1)]
 
 
 def test_an_option_that_is_given_again_adds_up_or_is_refused() -> None:
@@ -251,9 +257,10 @@ def test_an_option_that_is_given_again_adds_up_or_is_refused() -> None:
         words = ["1" for one in leaf._actions if not one.option_strings and one.nargs not in ("*", "?")]
         for option in options:
             own = [*needed, *(() if option in exclusive else exclusive[:1]), *(() if option in needed else (option,))]
-            once = [word for one in own for word in (one.option_strings[0], "1")]
-            said = said_of(leaf, [*words, *once, option.option_strings[0], "2"], option)
-            assert "it is given twice" in said or said == "[1.0, 2.0]", (leaf.prog, option.dest)
+            once = [word for one in own for word in with_values(one, "1")]
+            said = said_of(leaf, [*words, *once, *with_values(option, "2")], option)
+            both = [*with_values(option, "1.0")[1:], *with_values(option, "2.0")[1:]]
+            assert "it is given twice" in said or said == f"[{', '.join(both)}]", (leaf.prog, option.dest)
             tried += 1
     assert tried > 50
 

@@ -33,14 +33,14 @@ attack went beyond a receipt; 130 interrupted"""
 
 
 class Once(argparse.Action):
-    """An option that is given once; one that takes several values may be given again, and adds to them."""
+    """An option that is given once; one that takes any number of values may be given again, and adds to them."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         """Take the values, or refuse another one that would take the place of the first."""
         before = namespace.__dict__.setdefault(GIVEN, {})
-        if self.dest in before and not isinstance(values, list):
+        if self.dest in before and (isinstance(self.nargs, int) or not isinstance(values, list)):
             raise argparse.ArgumentError(self, "it is given twice")
         before[self.dest] = [*before.get(self.dest, []), *values] if isinstance(values, list) else values
         setattr(namespace, self.dest, before[self.dest])
