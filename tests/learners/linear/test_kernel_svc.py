@@ -79,10 +79,12 @@ def test_where_noise_is_small_the_kernel_falls_in_units_of_deviations_which_are_
     assert model.score(X, y) > 0.95
     assert model.coef_.shape == (1, 138)
     assert np.divide(*model.random_weights_.std(axis=0)[::-1]) == pytest.approx(5, rel=0.3)
-    assert 0.9e-6 < delta(model.event_, 500.0) <= 1e-6
+    assert 0.5e-6 < delta(model.event_, 500.0) <= 1e-6
     task = model._task(X[:1], y[:1], Budget(500.0, 1e-6))
-    assert model.plan(task).moments is not None
+    moments = model.plan(task).moments
+    assert moments is not None
     assert isinstance(model.event_, Composed)
+    assert moments.noise.event in model.event_.events
     assert model.set_params(gamma=1.0).plan(task).moments is None
 
 

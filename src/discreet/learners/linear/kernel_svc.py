@@ -36,8 +36,8 @@ class KernelSVC(RiskMinimizer):
     `2 n_components` random Fourier features, and a linear score of these is learned by objective or output
     perturbation, without an intercept. Where noise is small, a tenth of the budget is for noisy deviations of the
     features, and the kernel falls along each in units of them; else Fourier features do not depend on the data. A
-    record with a missing value counts for nothing, one of a class that is not listed in deviations only. Of more than two
-    classes each has a score, against the others.
+    record with a missing value counts for nothing, one of a class that is not listed in deviations only. Of more than
+    two classes each has a score, against the others.
 
     Parameters
     ----------
