@@ -18,7 +18,7 @@ from discreet.trust.stored import Artefact
 # Both were set by hand on made-up data, without a table.
 LONGEST = 0.3  # residuals are shrunk to this: noise is less, and outliers do not pull harder than others
 PRIOR = 0.1  # variance of predictions
-SCATTER = 0.003  # variance of targets around them; twice or half of it hardly matters
+SCATTER = 0.003  # variance of targets around them; three times it hardly matters where noise is small
 FINER, FINEST = 3.0, 30.0  # epsilons from which on there are more cells, and yet more of them and of rounds
 FINER_CELLS, FINEST_CELLS, MANY_ROUNDS = 32, 64, 24
 
