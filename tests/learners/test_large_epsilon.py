@@ -12,9 +12,8 @@ from tests.learners.twins import Compared, made, predictors, sets_of
 
 ROOMS = ("anova", "bayes", "linear", "trees")
 """Rooms of `discreet.learners` whose learners are held to it."""
-NOT_HELD = ("AdditiveRegressor", "KernelSVC")
-"""Known to fall short: the one is stiff where functions are straight or tails heavy; the other has as many random waves
-for ten features as for two, where its own room holds it to an exact kernel."""
+NOT_HELD = ("KernelSVC",)
+"""Known to fall short: on spheres, 400 random frequencies in ten dimensions are 0.014 behind the exact kernel."""
 
 FITTED_LONG = {"RandomForestClassifier": "groups", "BoostedStumps": "careers", "QuantileRegressor": "amounts"}
 """Learners that take seconds: held to it on this set, on which they are nearest to the limit, and on others in long

@@ -552,12 +552,9 @@ MUTANTS = [
         "learners/linear/risk_minimizer",
         ("Repeated(mechanism.event, times) if times > 1", "mechanism.event if times > 1"),
         ("return calibrate(mechanism, task.budget, times)", "return calibrate(mechanism, task.budget)"),
-        tests="learners/linear/test_erm_classifier.py",
-    ),
-    *of(
-        "learners/linear/erm_classifier",
         ("event=Composed((rough.noise.event, plan.event))", "event=plan.event"),
         ("Budget((1 - SHARE) * budget.epsilon", "Budget(budget.epsilon"),
+        tests="learners/linear/test_erm_classifier.py",
     ),
     *of(
         "mechanisms/additive/gaussian",
@@ -1254,7 +1251,7 @@ MUTANTS = [
     ),
     *of(
         "learners/trees/additive_model",
-        ("(d + 1) * self._rounds()", "d * self._rounds()"),
+        ("(d + 1) * self.rounds()", "d * self.rounds()"),
         tests="learners/trees/test_additive_regressor.py",
     ),
     *of(

@@ -13,6 +13,7 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.audit.trial import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.kernel_svc import KernelSVC
@@ -67,6 +68,24 @@ def test_the_fit_costs_what_it_says() -> None:
     assert pure_epsilon(pure.event_) == pytest.approx(0.7)
     model = KernelSVC(bounds=(-3, 3), classes=range(3), perturbed="output", epsilon=0.7, delta=1e-6).fit(X, y)
     assert 0.98e-6 < delta(model.event_, 0.7) <= 1e-6
+
+
+def test_where_noise_is_small_the_kernel_falls_in_units_of_deviations_which_are_paid_for() -> None:
+    """One feature varies a fifth as much as the other: before, its waves were as long."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2)) * [1.0, 0.2]
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = KernelSVC(bounds=(-5, 5), classes=[0, 1], random_state=1, expected_size=200, epsilon=500.0).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model.coef_.shape == (1, 138)
+    assert np.divide(*model.random_weights_.std(axis=0)[::-1]) == pytest.approx(5, rel=0.3)
+    assert 0.5e-6 < delta(model.event_, 500.0) <= 1e-6
+    task = model._task(X[:1], y[:1], Budget(500.0, 1e-6))
+    moments = model.plan(task).moments
+    assert moments is not None
+    assert isinstance(model.event_, Composed)
+    assert moments.noise.event in model.event_.events
+    assert model.set_params(gamma=1.0).plan(task).moments is None
 
 
 @pytest.mark.partial_audit("objective and output perturbation have audits of their own")

@@ -51,6 +51,18 @@ def test_its_shapes_are_the_functions_that_are_added() -> None:
     assert axes.get_ylabel() == "added to the score"
 
 
+def test_cells_and_rounds_are_finer_where_noise_is_small_and_as_they_were_where_it_is_not() -> None:
+    X, y = people(200)
+    for epsilon, price, cells, rounds in (
+        (1.0, 1e-6, 16, 6),
+        (3.0, 1e-6, 32, 6),
+        (30.0, 1e-6, 64, 24),
+        (30.0, 0.0, 16, 2),
+    ):
+        model = AdditiveRegressor(**FIELDS, epsilon=epsilon, delta=price).fit(X, y)
+        assert (model.shapes_.shape[2], model.n_iter_) == (cells, rounds)
+
+
 def test_predictions_stay_inside_the_bounds_of_the_target() -> None:
     X, y = people(50)
     found = AdditiveRegressor(**FIELDS, epsilon=0.01).fit(X, y).predict(X)
@@ -78,6 +90,6 @@ def test_the_audit_does_not_refute_its_sums_and_would_see_residuals_that_are_not
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     X, y = people(10)
-    for fields in ({"bins": 1}, {"max_iter": 0}, {"epsilon": 0.0}):
+    for fields in ({"bins": 1}, {"bins": 0}, {"max_iter": 0}, {"epsilon": 0.0}):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             AdditiveRegressor(**{**FIELDS, **fields}).fit(X, y)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from discreet.core.budget import Budget
 from discreet.core.checks import check_positive
-from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
@@ -21,14 +18,12 @@ from discreet.questions.columns.box import GUESS
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.gradients.signed_records import Combined
 from discreet.questions.vectors.coordinates import Coordinates
-from discreet.releases.least_noise import least_noise
 from discreet.releases.whitening import standardising
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 # From made-up data: `constant`, `share` and `reach` in benchmarks/tuning_linear.py. The first two hardly matter.
 CONSTANT = 0.35  # the coordinate of the intercept, in units of the radius
-SHARE = 0.1  # of the budget, for moments
 REACH = 0.7  # of the typical length of standardised records, beyond which they count less
 STILL, FARTHEST = 0.03, 2.0  # noise on scores below which none is shortened, and they reach farther; how far at most
 
@@ -109,16 +104,8 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         if self.radius is not None:
             check_positive(self.purpose, "radius", self.radius, 2.0**-10, 2.0**10)
 
-    def plan(self, task: Task) -> RiskPlan:
-        """One minimiser for two classes, or one for each class; and moments of columns before, where they pay."""
-        task.data.check_curated(self.purpose)
-        if not (self.radius is None if self.standardize is None else self.standardize):
-            return super().plan(task)
-        question, budget = column_moments_of(task.schema, task.features), task.budget
-        rough = least_noise(task.data, question, Budget(SHARE * budget.epsilon, SHARE * budget.delta))
-        rest = Budget((1 - SHARE) * budget.epsilon, (1 - SHARE) * budget.delta)
-        plan = super().plan(dataclasses.replace(task, budget=rest))
-        return dataclasses.replace(plan, event=Composed((rough.noise.event, plan.event)), moments=rough)
+    def standardized(self, task: Task) -> bool:
+        return self.radius is None if self.standardize is None else self.standardize
 
     def size(self, task: Task) -> int:
         return 1 + len(task.features)

@@ -13,27 +13,44 @@ from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
 from discreet.mechanisms.learning.penalized_loss import LossName
 from discreet.questions.columns.box import GUESS
+from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.gradients.signed_records import Waves, scaled
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
+
+# Set on made-up data, beside exact kernels: see `n_components` and `gamma`.
+FEW, MANY = 50, 400  # random frequencies
+GROWTH = 0.22  # frequencies, in units of the root of records times epsilon
+PURE = 0.1  # what a record counts where no delta is paid
+SETTLED = 100_000.0  # records times epsilon, from which on it pays to know deviations
+WORK = 2**24  # records times frequencies
+WIDTH = 0.4  # gamma times the number of features, in units of their deviations
+FLATTEST = 0.02  # the least deviation, in units of half the distance of the bounds
+LIGHTEST = 0.02  # the least penalty: where a kernel is wide, coefficients are great
 
 
 class KernelSVC(RiskMinimizer):
     """Classification by scores that bend with the features: those of a support vector machine with a Gaussian kernel.
 
     Features are scaled from their bounds to [-1, 1]. Their kernel exp(-gamma |x - x'|^2) is approximated by products of
-    `2 n_components` random Fourier features, which do not depend on the data, and a linear score of these is learned by
-    objective or output perturbation, without an intercept. A record with a missing value, or of a class that is not
-    listed, counts for nothing. Of more than two classes each has a score, against the others.
+    `2 n_components` random Fourier features, and a linear score of these is learned by objective or output
+    perturbation, without an intercept. Where noise is small, a tenth of the budget is for noisy deviations of the
+    features, and the kernel falls along each in units of them; else Fourier features do not depend on the data. A
+    record with a missing value counts for nothing, one of a class that is not listed in deviations only. Of more than
+    two classes each has a score, against the others.
 
     Parameters
     ----------
     gamma : float, optional
         Public. How fast the kernel falls, in the units of [-1, 1]. By default 9 / n_features: what scikit-learn's
-        "scale" gives for features with standard deviation 1/3.
-    n_components : int
+        "scale" gives for features with standard deviation 1/3; and 0.4 / n_features in units of noisy deviations, where
+        the expected number of records times epsilon is 100,000 or more: wider kernels need fewer frequencies.
+    n_components : int, optional
         Public. Random frequencies, of which each gives a cosine and a sine. More approximate the kernel better and need
-        more noise.
+        more noise and time. By default 0.22 times the root of the expected number of records times epsilon, from 50 to
+        400, and fewer of more than 40,000 records. Without a delta a record counts a tenth in both.
+    expected_size : int
+        Public. About how many records there are, where their number is secret.
     loss : {"huber_hinge", "logistic"}
         Public. The loss of a margin.
     penalty : float, optional
@@ -44,10 +61,10 @@ class KernelSVC(RiskMinimizer):
 
     Attributes
     ----------
-    coef_ : array of shape (1, 2 * n_components) or (n_classes, 2 * n_components)
+    coef_ : array of shape (1, 2 * frequencies) or (n_classes, 2 * frequencies)
         Released. The coefficients of the Fourier features.
-    random_weights_ : array of shape (n_components, n_features)
-        Public. What makes Fourier features of scaled features.
+    random_weights_ : array of shape (frequencies, n_features)
+        What makes Fourier features of scaled features: released where deviations are, else public.
     lower_ : array of shape (n_features,)
         Public. The lower bounds.
     upper_ : array of shape (n_features,)
@@ -55,10 +72,11 @@ class KernelSVC(RiskMinimizer):
 
     Guarantee
     ---------
-    `event_`: of `ObjectivePerturbation` or `OutputPerturbation`, once for each score, for the neighbors and the unit of
-    the data set; add or remove one record for arrays. Released: `coef_`. Rubinstein, Bartlett, Huang and Taft 2012,
-    with features of Rahimi and Recht 2007, and perturbed as in Chaudhuri, Monteleoni and Sarwate 2011. A curator alone
-    can fit it.
+    `event_`: of `ObjectivePerturbation` or `OutputPerturbation`, once for each score, and of the bounded sum of moments
+    before them, where it is asked, composed, for the neighbors and the unit of the data set; add or remove one record
+    for arrays. Released: `coef_`, and the scale of each column of `random_weights_`. Rubinstein, Bartlett,
+    Huang and Taft 2012, with features of Rahimi and Recht 2007, and perturbed as in Chaudhuri, Monteleoni and Sarwate
+    2011. A curator alone can fit it.
 
     Examples
     --------
@@ -83,7 +101,7 @@ class KernelSVC(RiskMinimizer):
         bounds: Any = None,
         classes: Any = None,
         gamma: float | None = None,
-        n_components: int = 50,
+        n_components: int | None = None,
         loss: LossName = "huber_hinge",
         perturbed: Perturbed = "objective",
         penalty: float | None = None,
@@ -104,12 +122,27 @@ class KernelSVC(RiskMinimizer):
 
     def check(self) -> None:
         super().check()
-        check_whole(self.purpose, "n_components", self.n_components, most=2**11)
+        if self.n_components is not None:
+            check_whole(self.purpose, "n_components", self.n_components, most=2**11)
         if self.gamma is not None:
             check_positive(self.purpose, "gamma", self.gamma, 2.0**-20, 2.0**20)
 
     def size(self, task: Task) -> int:
-        return 2 * int(self.n_components)
+        """Two for each frequency, of which there are more where records are many or noise is small."""
+        if self.n_components is not None:
+            return 2 * int(self.n_components)
+        grown = min(GROWTH * math.sqrt(self._worth(task)), WORK / self.known_size(task), MANY)
+        return 2 * max(int(grown), FEW)
+
+    def standardized(self, task: Task) -> bool:
+        return self.gamma is None and self._worth(task) >= SETTLED
+
+    def _worth(self, task: Task) -> float:
+        """Records times epsilon."""
+        return self.known_size(task) * self.epsilon * (1.0 if self.delta > 0 else PURE)
+
+    def lightest(self, task: Task) -> float:
+        return LIGHTEST
 
     def reach(self, task: Task) -> float:
         """The length of a row of Fourier features: cosines and sines of the same angles."""
@@ -118,8 +151,8 @@ class KernelSVC(RiskMinimizer):
     def learn(self, task: Task, plan: RiskPlan, permit: Permit) -> Artefact:
         """Draw Fourier features, then find one minimiser for each score."""
         rng = np.random.default_rng(permit.random_state(self.random_state))
-        gamma = 9 / len(task.features) if self.gamma is None else self.gamma
-        weights = rng.normal(0.0, math.sqrt(2 * gamma), (int(self.n_components), len(task.features)))
+        gamma = self._gammas(task, plan, permit)
+        weights = rng.normal(size=(self.size(task) // 2, len(task.features))) * np.sqrt(2 * gamma)
         bounds = [task.schema.number(name) for name in task.features]
         return {
             "coef_": self.minimizers(task, plan, permit, Waves(weights)),
@@ -127,6 +160,15 @@ class KernelSVC(RiskMinimizer):
             "lower_": np.array([column.lower for column in bounds]),
             "upper_": np.array([column.upper for column in bounds]),
         }
+
+    def _gammas(self, task: Task, plan: RiskPlan, permit: Permit) -> Array:
+        """How fast the kernel falls along each feature."""
+        features = len(task.features)
+        if plan.moments is None:
+            return np.full(features, 9 / features if self.gamma is None else self.gamma)
+        question = column_moments_of(task.schema, task.features)
+        found = ColumnMoments.of(permit.ask(question, plan.moments.noise), plan.moments.stddev)
+        return WIDTH / features / np.maximum(found.squares - found.means**2, FLATTEST**2)
 
     def decision_function(self, X: Any) -> Array:
         """The score of each class, or the one of the second class where there are two; a missing value counts as 0."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
 from discreet.core.checks import check_one_of, check_positive, check_whole
-from discreet.core.events import Event, Repeated
+from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
@@ -20,7 +22,9 @@ from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturb
 from discreet.mechanisms.learning.penalized_loss import LOSSES, LossName
 from discreet.mechanisms.learning.perturbation import OutputPerturbation
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
+from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.gradients.signed_records import Combined, SignedRecords, Waves
+from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 
@@ -28,6 +32,7 @@ Perturbed = Literal["objective", "output"]
 KINDS: dict[Perturbed, Any] = {"objective": ObjectivePerturbation, "output": OutputPerturbation}
 JACOBIAN = 0.1  # of epsilon, that the logarithm may cost at most
 # Set on made-up data: see benchmarks/tuning_linear.py.
+SHARE = 0.1  # of the budget, for moments
 FLAT = 0.005  # curvature that a record adds in each of d directions, in units of 1 / d
 LIGHTEST = 0.05  # for each root of a coordinate: with less, the noise that hides the solver's error is felt
 STIFFNESS = {"objective": 0.1, "output": 0.5}  # penalty in units of the length of the noise
@@ -73,9 +78,26 @@ class RiskMinimizer(ScoredClassifier):
         if self.penalty is not None:
             check_positive(self.purpose, "penalty", self.penalty, 2.0**-20)
 
+    @abstractmethod
+    def standardized(self, task: Task) -> bool:
+        """Whether columns are scaled by noisy moments."""
+
+    def lightest(self, task: Task) -> float:
+        """The least penalty that is chosen where none is given."""
+        return LIGHTEST * math.sqrt(self.size(task))
+
     def plan(self, task: Task) -> RiskPlan:
-        """One minimiser for two classes, or one for each class."""
+        """One minimiser for two classes, or one for each class; and moments of columns before, where they pay."""
         task.data.check_curated(self.purpose)
+        if not self.standardized(task):
+            return self._plan(task)
+        question, budget = column_moments_of(task.schema, task.features), task.budget
+        rough = least_noise(task.data, question, Budget(SHARE * budget.epsilon, SHARE * budget.delta))
+        rest = Budget((1 - SHARE) * budget.epsilon, (1 - SHARE) * budget.delta)
+        plan = self._plan(dataclasses.replace(task, budget=rest))
+        return dataclasses.replace(plan, event=Composed((rough.noise.event, plan.event)), moments=rough)
+
+    def _plan(self, task: Task) -> RiskPlan:
         times = len(self._places(task))
         mechanism = self._mechanism(task, times)
         return RiskPlan(mechanism, Repeated(mechanism.event, times) if times > 1 else mechanism.event)
@@ -107,7 +129,7 @@ class RiskMinimizer(ScoredClassifier):
         length = calibrate(noise, task.budget, times).multiplier * units * _length(noise, size)
         least = LOSSES[self.loss].bend / math.expm1(JACOBIAN * task.budget.epsilon / (times * task.data.unit.rows))
         bent = FLAT * self.known_size(task) / size if self.perturbed == "objective" else 0.0
-        stiff = max(STIFFNESS[self.perturbed] * length - bent, least, LIGHTEST * math.sqrt(size))
+        stiff = max(STIFFNESS[self.perturbed] * length - bent, least, self.lightest(task))
         penalty = stiff if self.penalty is None else self.penalty
         mechanism = KINDS[self.perturbed](
             noise=noise,

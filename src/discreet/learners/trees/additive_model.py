@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # From made-up data: `additive` in benchmarks/tuning_trees.py.
+CELLS = 16
 COUNTS = 0.1  # share of the budget for the histograms of all features
 ROUNDS, PURE_ROUNDS = 6, 2  # with Gaussian noise and with Laplace noise
 SMOOTH = 1.0  # the distance, in widths of a feature, at which shapes are correlated by 1/e before anything is known
@@ -58,6 +59,8 @@ class AdditiveModel(PrivateEstimator):
 
     supervised: ClassVar[bool] = True
     loss: ClassVar[Loss]
+    bins: int | None
+    scatter: ClassVar[float] = 0.0  # the variance of a residual, which no shape explains
     shapes_: Array
     intercept_: Array
     cell_counts_: Array
@@ -80,23 +83,33 @@ class AdditiveModel(PrivateEstimator):
     def prior(self, outputs: int) -> float:
         """The variance of scores that is expected before anything is known."""
 
+    def cells(self) -> int:
+        """The number of cells of each feature."""
+        return CELLS if self.bins is None else int(self.bins)
+
+    def rounds(self) -> int:
+        """The number of rounds."""
+        usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
+        return usual if self.max_iter is None else self.max_iter
+
     def check(self) -> None:
-        check_whole(self.purpose, "bins", self.bins, least=2, most=2**8)
-        check_whole(self.purpose, "max_iter", self._rounds())
+        if self.bins is not None:
+            check_whole(self.purpose, "bins", self.bins, least=2, most=2**8)
+        check_whole(self.purpose, "max_iter", self.rounds())
 
     def plan(self, task: Task) -> StagedPlan:
         """All histograms; then `max_iter` times the sum of residuals, and those in the cells of each feature."""
         d, outputs = len(task.features), self.outputs(task)
-        start = np.zeros((outputs, d * int(self.bins)))
+        start = np.zeros((outputs, d * self.cells()))
         stages = (
             Stage(self._cells(task), COUNTS),
-            Stage(self._gradients(task, start, 0), 1 - COUNTS, (d + 1) * self._rounds()),
+            Stage(self._gradients(task, start, 0), 1 - COUNTS, (d + 1) * self.rounds()),
         )
         return staged(task.data, stages, task.budget)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Smooth the histograms, find the shapes, and centre them."""
-        d, bins = len(task.features), int(self.bins)
+        d, bins = len(task.features), self.cells()
         rough, steps = plan.spreads
         noisy = permit.ask(self._cells(task), rough.noise)
         counts = _smoothed(noisy.reshape(d, bins), rough.stddev, task.data.public_size)
@@ -105,19 +118,19 @@ class AdditiveModel(PrivateEstimator):
             **found,
             "cell_counts_": counts,
             "edges_": edges_of(task.schema, task.features, bins),
-            "n_iter_": self._rounds(),
+            "n_iter_": self.rounds(),
         }
 
     def _descended(self, task: Task, counts: Array, steps: Spread, permit: Permit) -> Artefact:
         """The intercepts, and the shapes of one feature after the other, round after round.
 
         Noisy residuals say how far a shape is off, were all else right. Its posterior mean, if shapes are Gaussian
-        processes and the noise is that of all rounds together, is an estimate of it; were their mean over the records
-        0, what dense cells say would move sparse ones the other way, as far as it takes. Shapes are centred at the
-        end. The
-        shape is the mean of its estimates, weighted by the squares of their rounds, so that noise does not add up.
+        processes, the noise is that of all rounds together, and residuals have `scatter` of their own, is an estimate
+        of it; were their mean over the records 0, what dense cells say would move sparse ones the other way, as far as
+        it takes. Shapes are centred at the end. The shape is the mean of its estimates, weighted by the squares of
+        their rounds, so that noise does not add up.
         """
-        outputs, (d, bins), rounds = self.outputs(task), counts.shape, self._rounds()
+        outputs, (d, bins), rounds = self.outputs(task), counts.shape, self.rounds()
         shapes, intercept = Mean(np.zeros((outputs, d, bins))), Mean(np.zeros((outputs, 1)))
         noise, prior = steps.stddev**2 / rounds, self.prior(outputs)
         for turn in range(1, rounds + 1):
@@ -127,10 +140,12 @@ class AdditiveModel(PrivateEstimator):
                 bend = self.curvature(_variance(shapes.value, counts), outputs)
                 if place == d:
                     weight, expected = bend * counts[:1].sum(axis=1), np.array([[prior]])
-                    intercept.add(away, turn, slice(None), _gain(expected, weight, noise), weight)
+                    gain = _gain(expected, weight, noise + self.scatter * weight)
+                    intercept.add(away, turn, slice(None), gain, weight)
                 else:
                     weight, expected = bend * counts[place], _smooth(prior / d, bins)
-                    shapes.add(away, turn, (slice(None), place), _gain(expected, weight, noise), weight)
+                    gain = _gain(expected, weight, noise + self.scatter * weight)
+                    shapes.add(away, turn, (slice(None), place), gain, weight)
         shares = counts / counts.sum(axis=1, keepdims=True)
         means = (shapes.value * shares).sum(axis=2, keepdims=True)
         return {"shapes_": shapes.value - means, "intercept_": (intercept.value + means.sum(axis=1))[:, 0]}
@@ -177,17 +192,13 @@ class AdditiveModel(PrivateEstimator):
         """The names of the scores."""
 
     def _cells(self, task: Task) -> BoundedSum:
-        return column_cells_of(task.schema, task.features, int(self.bins), "l2" if self.delta > 0 else "l1")
+        return column_cells_of(task.schema, task.features, self.cells(), "l2" if self.delta > 0 else "l1")
 
     def _gradients(self, task: Task, shapes: Array, feature: int) -> BoundedSum:
         """In l1 where there is one score: a record adds to one cell, so no norm of it is longer than another."""
-        schema, target, bins, residual = task.schema, str(task.target), int(self.bins), self.residual(len(shapes))
+        schema, target, bins, residual = task.schema, str(task.target), self.cells(), self.residual(len(shapes))
         norm: Norm = "l1" if len(shapes) == 1 or self.delta == 0 else "l2"
         return shape_gradients_of(schema, task.features, target, bins, shapes, feature, self.loss, residual, norm)
-
-    def _rounds(self) -> int:
-        usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
-        return usual if self.max_iter is None else self.max_iter
 
 
 @unheld("releases")
@@ -204,9 +215,9 @@ class Mean:
         self.value[place] = np.clip(mean, -STEEPEST, STEEPEST)
 
 
-def _gain(expected: Array, weight: Array, noise: float) -> Array:
-    """What makes a posterior mean of noisy residuals in cells of these weights, for this covariance of shapes."""
-    return (expected * weight) @ np.linalg.inv(weight[:, None] * expected * weight + noise * np.eye(len(weight)))
+def _gain(expected: Array, weight: Array, noise: Array) -> Array:
+    """What makes a posterior mean of residuals in cells of these weights, with noise of these variances."""
+    return (expected * weight) @ np.linalg.inv(weight[:, None] * expected * weight + np.diag(noise))
 
 
 def _smooth(variance: float, bins: int) -> Array:

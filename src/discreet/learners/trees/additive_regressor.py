@@ -18,6 +18,9 @@ from discreet.trust.stored import Artefact
 # Both were set by hand on made-up data, without a table.
 LONGEST = 0.3  # residuals are shrunk to this: noise is less, and outliers do not pull harder than others
 PRIOR = 0.1  # variance of predictions
+SCATTER = 0.003  # variance of targets around them; three times it hardly matters where noise is small
+FINER, FINEST = 3.0, 30.0  # epsilons from which on there are more cells, and yet more of them and of rounds
+FINER_CELLS, FINEST_CELLS, MANY_ROUNDS = 32, 64, 24
 
 
 class AdditiveRegressor(RegressorMixin, AdditiveModel):
@@ -30,8 +33,11 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
 
     Parameters
     ----------
+    bins : int, optional
+        Public. The number of cells of each feature; where not given, 16, and with a delta 32 from epsilon 3 on and
+        64 from epsilon 30 on.
     max_iter : int, optional
-        Public. The number of rounds; where not given, 6, and 2 where no delta is paid.
+        Public. The number of rounds; where not given, 6, 24 from epsilon 30 on, and 2 where no delta is paid.
 
     Attributes
     ----------
@@ -56,12 +62,13 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
 
     purpose: ClassVar[str] = "additive regression"
     loss: ClassVar[Loss] = "squared"
+    scatter: ClassVar[float] = SCATTER
     target_ends_: Array
 
     def __init__(
         self,
         *,
-        bins: int = 16,
+        bins: int | None = None,
         max_iter: int | None = None,
         target: str | None = None,
         bounds: Any = None,
@@ -79,6 +86,15 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
 
     def residual(self, outputs: int) -> float:
         return LONGEST
+
+    def cells(self) -> int:
+        if self.bins is not None or self.delta == 0 or self.epsilon < FINER:
+            return super().cells()
+        return FINEST_CELLS if self.epsilon >= FINEST else FINER_CELLS
+
+    def rounds(self) -> int:
+        many = self.max_iter is None and self.delta > 0 and self.epsilon >= FINEST
+        return MANY_ROUNDS if many else super().rounds()
 
     def curvature(self, variance: float, outputs: int) -> float:
         return 1.0
