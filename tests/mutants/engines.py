@@ -35,8 +35,13 @@ MUTANTS = [
         ("and not places & others", ""),
         ("WHERE NOT EXISTS ({crowded})", ""),
         ("CREATE TEMPORARY TABLE {_bare(kept)}", "CREATE TABLE public.{_bare(kept)}"),
-        ("            if not connection.streaming:\n", "            if False:\n"),
         tests=f"{POSTGRES} trust/test_same_bits.py",
+    ),
+    *of(
+        "trust/sources/adbc_connection",
+        ("if not _UNWANTED or _IN_USE or", "if not _UNWANTED or"),
+        ("            _drop_unwanted()\n", "            pass\n"),
+        tests=POSTGRES,
     ),
     *of("trust/sources/query", ("if isinstance(self._kept, PostgresKept) and not", "if False and not"), tests=POSTGRES),
     *of(

@@ -297,6 +297,18 @@ def test_what_is_set_aside_goes_with_its_source(connection: Any, postgres: str) 
     until_none_is_left(connection)
 
 
+def test_a_source_that_goes_waits_for_a_statement_on_its_connection(connection: Any) -> None:
+    """One that the garbage collector finds while another one reads, through the same connection of the user's."""
+    filled(connection, "visits", table())
+    source = source_of((connection, "SELECT * FROM visits"), SCHEMA, UNITS["three rows"])
+    read = AdbcConnection(connection).streamed("SELECT n FROM generate_series(1, 2000000) AS rows (n)")
+    first = next(read)
+    del source
+    gc.collect()
+    assert len(first) + sum(len(batch) for batch in read) == 2_000_000
+    assert asked(connection, LEFT) == 0
+
+
 KILLED = """
 import sys, time
 from discreet.core.neighbors import Unit
