@@ -14,6 +14,17 @@ MUTANTS = [
         tests=POSTGRES,
     ),
     *of(
+        "core/formula",
+        ("elif place != NOUGHT or cells > 1:", "elif cells > 1:"),
+        ("number = number * cells + place", "number = number + place"),
+        tests="core/test_formula.py",
+    ),
+    *of(
+        "questions/columns/total",
+        ("(never_tiny(Formula.column(0) - origin, radius),)", "(Formula.column(0) - origin,)"),
+        tests=POSTGRES,
+    ),
+    *of(
         "trust/sources/columns/postgres_column",
         ('.replace("\\\\", "\\\\\\\\").replace("\'", "\'\'")', '.replace("\'", "\'\'")'),
         ("finite = f\"{value} > '-Infinity' AND {value} < 'Infinity'\"", 'finite = "TRUE"'),

@@ -23,6 +23,7 @@ from discreet.core.errors import DiscreetError, EngineFailure
 from discreet.core.grid import Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.columns.moments import moments_of, squared_deviations_of
+from discreet.questions.columns.total import total_of
 from discreet.schema.condition_text import condition_of
 from discreet.schema.dates import Date, Datetime
 from discreet.schema.schema import Boolean, Category, Number, Schema, Text
@@ -224,7 +225,7 @@ TINY = [5e-324, 1e-300, 1e-160, 1e-80, 0.0, 1.0, 1 - 2**-53, 0.5, None]
 def test_products_near_zero_stop_nothing_and_change_no_bit(connection: Any) -> None:
     """PostgreSQL stops on an underflow, which would tell that there is such a record."""
     filled(connection, "tiny", {"x": TINY, "y": [None if x is None else -x for x in TINY]})
-    schema = Schema({"x": Number(0, 1), "y": Number(-1, 0)})
+    schema, wide = Schema({"x": Number(0, 1), "y": Number(-1, 0)}), Schema(dict.fromkeys("xy", Number(-1e50, 1e50)))
     source, plain = (
         source_of(one, schema)
         for one in ((connection, "SELECT * FROM tiny"), {"x": TINY, "y": [None if x is None else -x for x in TINY]})
@@ -233,6 +234,7 @@ def test_products_near_zero_stop_nothing_and_change_no_bit(connection: Any) -> N
         asked = [moments_of(schema, column, degree, counted) for degree in (1, 2, 4) for counted in (True, False)]
         centres = [schema.number(column).lower, schema.number(column).upper, 0.0]
         asked += [squared_deviations_of(schema, column, centre, degree) for centre in centres for degree in (1, 2)]
+        asked += [total_of(schema, column, 0.0), total_of(wide, column, 0.0)]
         for question in asked:
             assert source.sum(question).tolist() == plain.sum(question).tolist()
 
