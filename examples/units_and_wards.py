@@ -7,6 +7,7 @@ and asks again; with SPARK=1 it asks a Spark data frame the same.
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ def main() -> None:
     if os.environ.get("SPARK"):
         from pyspark.sql import SparkSession
 
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         session = SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", "4").getOrCreate()
         asked(session.createDataFrame(pa.Table.from_pandas(visits())), PER_USER, JOINED, PLAIN)
 

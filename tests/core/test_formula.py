@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import ParameterError
-from discreet.core.formula import Formula, Numbers
+from discreet.core.formula import NOUGHT, Formula, Numbers, row_after_row
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 CONNECTION = duckdb.connect()
@@ -66,3 +66,13 @@ def test_a_place_is_what_searchsorted_finds(count: int) -> None:
 def test_what_is_missing_can_stand_for_a_number() -> None:
     query = f"SELECT {Formula.column(0).otherwise(0.5).sql} FROM (SELECT unnest([1e0, NULL]) AS c0)"
     assert CONNECTION.execute(query).fetchall() == [(1.0,), (0.5,)]
+
+
+def test_cells_are_numbered_row_after_row() -> None:
+    first, second = Formula.category(0), Formula.category(1)
+    number = row_after_row([(NOUGHT, 1), (first, 3), (second, 4), (NOUGHT, 2)]).sql
+    query = f"SELECT {number} FROM (SELECT unnest([0, 2, 2]) AS c0, unnest([3, 0, NULL]) AS c1)"
+    assert CONNECTION.execute(query).fetchall() == [(6,), (16,), (None,)]
+    there = NOUGHT.where(Formula.column(1))
+    query = f"SELECT {row_after_row([(first, 3), (there, 1)]).sql} FROM (SELECT 2 AS c0, unnest([1, NULL]) AS c1)"
+    assert CONNECTION.execute(query).fetchall() == [(2,), (None,)]

@@ -14,6 +14,17 @@ MUTANTS = [
         tests=POSTGRES,
     ),
     *of(
+        "core/formula",
+        ("elif place != NOUGHT or cells > 1:", "elif cells > 1:"),
+        ("number = number * cells + place", "number = number + place"),
+        tests="core/test_formula.py",
+    ),
+    *of(
+        "questions/columns/total",
+        ("(never_tiny(Formula.column(0) - origin, radius),)", "(Formula.column(0) - origin,)"),
+        tests=POSTGRES,
+    ),
+    *of(
         "trust/sources/columns/postgres_column",
         ('.replace("\\\\", "\\\\\\\\").replace("\'", "\'\'")', '.replace("\'", "\'\'")'),
         ("finite = f\"{value} > '-Infinity' AND {value} < 'Infinity'\"", 'finite = "TRUE"'),
@@ -35,8 +46,13 @@ MUTANTS = [
         ("and not places & others", ""),
         ("WHERE NOT EXISTS ({crowded})", ""),
         ("CREATE TEMPORARY TABLE {_bare(kept)}", "CREATE TABLE public.{_bare(kept)}"),
-        ("            if not connection.streaming:\n", "            if False:\n"),
         tests=f"{POSTGRES} trust/test_same_bits.py",
+    ),
+    *of(
+        "trust/sources/adbc_connection",
+        ("if not _UNWANTED or _IN_USE or", "if not _UNWANTED or"),
+        ("            _drop_unwanted()\n", "            pass\n"),
+        tests=POSTGRES,
     ),
     *of("trust/sources/query", ("if isinstance(self._kept, PostgresKept) and not", "if False and not"), tests=POSTGRES),
     *of(

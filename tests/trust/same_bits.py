@@ -17,7 +17,7 @@ from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.questions.columns.moments import grouped_moments_of, moments_of
-from discreet.questions.columns.total import count_of
+from discreet.questions.columns.total import count_of, total_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.tables.key_counts import KeyCounts
@@ -135,6 +135,7 @@ def drawn_step(rng: np.random.Generator, data: PrivateData, number: int) -> Step
 def questions(rng: np.random.Generator, schema: Schema) -> Iterator[BoundedSum | KeyCounts]:
     number = str(rng.choice(numbers_of(schema)))
     yield count_of(schema, None)
+    yield total_of(schema, number, 0.0)
     yield moments_of(schema, number, int(rng.choice([1, 2, 4])), False)
     if "note" in schema.columns:
         yield KeyCounts("note")

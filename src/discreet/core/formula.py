@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -109,6 +109,28 @@ class Formula:
 
     def __truediv__(self, other: Formula | float) -> Formula:
         return Formula(f"({self.sql} / {_written(other)})")
+
+
+NOUGHT = Formula.constant(0)
+
+
+def row_after_row(places: Iterable[tuple[Formula, int]]) -> Formula:
+    """The number of a cell, counted row after row, from its place on each axis and how many places that has.
+
+    Examples
+    --------
+    >>> row_after_row([(Formula.category(0), 5), (NOUGHT, 1)]).sql
+    'CAST(c0 AS INTEGER)'
+    >>> row_after_row([(Formula.category(0), 5), (Formula.category(1), 2)]).sql
+    '((CAST(c0 AS INTEGER) * 2.0e0::FLOAT8) + CAST(c1 AS INTEGER))'
+    """
+    number = NOUGHT
+    for place, cells in places:
+        if number == NOUGHT:
+            number = place
+        elif place != NOUGHT or cells > 1:
+            number = number * cells + place
+    return number
 
 
 Numbers = TypeVar("Numbers", Array, Formula)

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
-from discreet.core.formula import Formula, Tally
+from discreet.core.formula import Formula, Tally, row_after_row
 from discreet.core.grid import Array, Steps
 from discreet.questions.columns.total import count_of
 from discreet.questions.named import question_of
@@ -128,12 +128,12 @@ def _alone(bound: Bound, size: int) -> Bound:
 def _tally(question: BoundedSum, domain: Domain, own: list[int]) -> Tally | None:
     if question.tally is None or max(domain.bins) > SPELT_OUT:
         return None
-    cell = Formula.constant(0)
-    for place, cells, edges in zip(own, domain.shape, domain.edges, strict=True):
-        if edges is None:
-            cell = cell * cells + Formula.category(place)
-        else:
-            number = Formula.column(place).between(float(edges[0]), float(edges[-1]))
-            cell = cell * cells + number.place_among(edges[1:-1])
+    places = [
+        Formula.category(place)
+        if edges is None
+        else Formula.column(place).between(float(edges[0]), float(edges[-1])).place_among(edges[1:-1])
+        for place, edges in zip(own, domain.edges, strict=True)
+    ]
     tally = question.tally
-    return dataclasses.replace(tally, cell=cell * tally.cells + tally.cell, cells=tally.cells * domain.size)
+    cell = row_after_row([*zip(places, domain.shape, strict=True), (tally.cell, tally.cells)])
+    return dataclasses.replace(tally, cell=cell, cells=tally.cells * domain.size)

@@ -21,6 +21,7 @@ from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.columns.moments import grouped_moments_of, moments_of
+from discreet.questions.columns.total import total_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Number, Schema, Text
@@ -227,6 +228,7 @@ def questions(schema: Schema) -> dict[str, BoundedSum]:
         **{f"moments {d} {c}": moments_of(schema, COST, d, c) for d in (1, 2) for c in (False, True)},
         **{f"days in {bins}": contingency_of(schema, ("days",), (bins,)) for bins in (1, 10, 40)},
         "histogram": contingency_of(schema, ("kind",), (0,)),
+        "total": total_of(schema, COST, 1.0),
         "by kind": grouped_moments_of(schema, "kind", COST, 1),
         "days by kind": grouped_moments_of(schema, "kind", "days", 2),
         "products": _products(),

@@ -23,6 +23,7 @@ from discreet.core.errors import DiscreetError, EngineFailure
 from discreet.core.grid import Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.columns.moments import moments_of, squared_deviations_of
+from discreet.questions.columns.total import total_of
 from discreet.schema.condition_text import condition_of
 from discreet.schema.dates import Date, Datetime
 from discreet.schema.schema import Boolean, Category, Number, Schema, Text
@@ -224,7 +225,7 @@ TINY = [5e-324, 1e-300, 1e-160, 1e-80, 0.0, 1.0, 1 - 2**-53, 0.5, None]
 def test_products_near_zero_stop_nothing_and_change_no_bit(connection: Any) -> None:
     """PostgreSQL stops on an underflow, which would tell that there is such a record."""
     filled(connection, "tiny", {"x": TINY, "y": [None if x is None else -x for x in TINY]})
-    schema = Schema({"x": Number(0, 1), "y": Number(-1, 0)})
+    schema, wide = Schema({"x": Number(0, 1), "y": Number(-1, 0)}), Schema(dict.fromkeys("xy", Number(-1e50, 1e50)))
     source, plain = (
         source_of(one, schema)
         for one in ((connection, "SELECT * FROM tiny"), {"x": TINY, "y": [None if x is None else -x for x in TINY]})
@@ -233,6 +234,7 @@ def test_products_near_zero_stop_nothing_and_change_no_bit(connection: Any) -> N
         asked = [moments_of(schema, column, degree, counted) for degree in (1, 2, 4) for counted in (True, False)]
         centres = [schema.number(column).lower, schema.number(column).upper, 0.0]
         asked += [squared_deviations_of(schema, column, centre, degree) for centre in centres for degree in (1, 2)]
+        asked += [total_of(schema, column, 0.0), total_of(wide, column, 0.0)]
         for question in asked:
             assert source.sum(question).tolist() == plain.sum(question).tolist()
 
@@ -295,6 +297,18 @@ def test_what_is_set_aside_goes_with_its_source(connection: Any, postgres: str) 
     del source, other
     gc.collect()
     until_none_is_left(connection)
+
+
+def test_a_source_that_goes_waits_for_a_statement_on_its_connection(connection: Any) -> None:
+    """One that the garbage collector finds while another one reads, through the same connection of the user's."""
+    filled(connection, "visits", table())
+    source = source_of((connection, "SELECT * FROM visits"), SCHEMA, UNITS["three rows"])
+    read = AdbcConnection(connection).streamed("SELECT n FROM generate_series(1, 2000000) AS rows (n)")
+    first = next(read)
+    del source
+    gc.collect()
+    assert len(first) + sum(len(batch) for batch in read) == 2_000_000
+    assert asked(connection, LEFT) == 0
 
 
 KILLED = """

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.checks import check_positive
-from discreet.core.formula import Formula, Tally
+from discreet.core.formula import NOUGHT, Formula, Tally, never_tiny
 from discreet.core.grid import Array, Grid
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
@@ -29,14 +29,15 @@ def total_of(schema: Schema, column: str, origin: float) -> BoundedSum:
     def of(records: Array) -> Array:
         return np.nan_to_num(np.clip(records[:, :1], number.lower, number.upper) - origin)
 
-    return BoundedSum(of, bound, (column,), grid, lambda records: grid.cut(of(records)).sum(axis=0))
+    tally = Tally(NOUGHT, 1, (never_tiny(Formula.column(0) - origin, radius),))
+    return BoundedSum(of, bound, (column,), grid, lambda records: grid.cut(of(records)).sum(axis=0), tally=tally)
 
 
 @recipe("count")
 def count_of(schema: Schema, column: str | None) -> BoundedSum:
     """One for each record whose value is not missing; without a column, for each record."""
     columns = () if column is None else schema.values((column,))
-    cell = Formula.constant(0) if column is None else Formula.constant(0).where(Formula.column(0))
+    cell = NOUGHT if column is None else NOUGHT.where(Formula.column(0))
 
     def of(records: Array) -> Array:
         return np.asarray(~np.isnan(records).any(axis=1, keepdims=True), dtype=np.float64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.checks import check_size, check_whole, is_number
 from discreet.core.errors import ParameterError
-from discreet.core.formula import Formula
+from discreet.core.formula import Formula, row_after_row
 from discreet.core.grid import Array
 from discreet.schema.schema import Category, Schema
 
@@ -136,11 +136,11 @@ class Domain:
         """The cell of a record as a formula; None where the number of edges would make an engine slower than numpy."""
         if max(self.bins) > SPELT_OUT:
             return None
-        cell = Formula.constant(0)
-        for i, (cells, edges) in enumerate(zip(self.shape, self.edges, strict=True)):
-            place = Formula.category(i) if edges is None else Formula.column(i).place_among(edges[1:-1])
-            cell = cell * cells + place
-        return cell
+        places = [
+            Formula.category(i) if edges is None else Formula.column(i).place_among(edges[1:-1])
+            for i, edges in enumerate(self.edges)
+        ]
+        return row_after_row(zip(places, self.shape, strict=True))
 
     def listable(self, asked: str, remedy: str) -> Domain:
         """The same, if it has few enough cells to count all of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +24,6 @@ from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.columns.postgres_column import PostgresColumn
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.kept_rows import most_rows
-from discreet.trust.sources.relation import ENGINE_LOCK
 from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 
@@ -218,7 +216,7 @@ class PostgresKept(PostgresRows):
         super().__init__(asked, connection, schema, unit, f"pg_temp.{self.table}", columns, {})
         self._decoded = f"SELECT {decoded} FROM ({query}) AS records OFFSET 0"
         self.make()
-        weakref.finalize(self, _given_back, connection, self._records).atexit = False  # it goes with the connection
+        weakref.finalize(self, connection.drop, self._every).atexit = False  # it goes with the connection
 
     def make(self) -> None:
         """Set the rows aside."""
@@ -232,7 +230,7 @@ class PostgresKept(PostgresRows):
         placed = f"{numbered} FROM {records} JOIN {sizes} USING (u) WHERE size > {rows}"
         chosen = f"SELECT {content} FROM ({placed}) AS placed WHERE {choice('start', rows)}"
         done = self._connection.done
-        _drop(self._connection, kept)
+        done(f"DROP TABLE IF EXISTS {self._every}")
         done(f"CREATE TEMPORARY TABLE {_bare(records)} AS SELECT * FROM ({self._decoded}) AS rows WHERE u IS NOT NULL")
         done(f"CREATE TEMPORARY TABLE {_bare(sizes)} AS SELECT u, count(*) AS size FROM {records} GROUP BY u")
         every = f"SELECT {content} FROM {records} AS records WHERE NOT EXISTS ({crowded})"
@@ -249,22 +247,10 @@ class PostgresKept(PostgresRows):
     def units(self) -> int:
         return self._units
 
-
-def _drop(connection: AdbcConnection, kept: str) -> None:
-    """Drop what was set aside, and what was left of an attempt to do so."""
-    for table in ("_records", "_sizes", ""):
-        connection.done(f"DROP TABLE IF EXISTS {kept}{table}")
-
-
-def _given_back(connection: AdbcConnection, kept: str) -> None:
-    """Drop a table that nobody asks any more, unless its connection is in use: then it goes with that."""
-    if ENGINE_LOCK.acquire(blocking=False):
-        try:
-            if not connection.streaming:
-                with contextlib.suppress(Exception):  # a connection that is lost has none any more
-                    _drop(connection, kept)
-        finally:
-            ENGINE_LOCK.release()
+    @property
+    def _every(self) -> str:
+        """What is set aside, and what may be left of an attempt to do so."""
+        return f"{self._records}_records, {self._records}_sizes, {self._records}"
 
 
 def _bare(table: str) -> str:
