@@ -99,7 +99,8 @@ class Groups:
     def released(self, one: OneSum[Any]) -> Table | GroupedResults[Any]:
         """Pay for a sum of every group, and read the result of each off its own part: a row for each estimate."""
         name, of = f"{one.name} by {self.title}", one.of
-        whole = asked(self.data, self.question(one.question), of.budget, name, of.key, one.noise)
+        each: Any = one.question  # whoever answers by groups asks a sum over records
+        whole = asked(self.data, self.question(each), of.budget, name, of.key, one.noise)
         parts = whole.values.reshape(self.domain.size, -1)
         found = [one.read(Released(part, whole.spread, whole.receipt)) for part in parts]
         return self.tabulated(name, one.name.partition(" of ")[0], found)
