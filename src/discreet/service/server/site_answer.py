@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.events import Event, written
+from discreet.core.held import unheld
 from discreet.core.ledger import Committed
 from discreet.core.receipt import Receipt
 from discreet.fitting.private_estimator import PrivateEstimator
@@ -22,6 +23,7 @@ MOST_SHOWN = 2**20  # letters of a result that is shown; of a longer one the cli
 KEPT_WRITTEN = 2**15  # bytes of an answer that are kept as they are sent
 
 
+@unheld("cache")
 @dataclass(frozen=True)
 class SiteAnswer:
     """An answer, or what is known of one that is not there yet.
