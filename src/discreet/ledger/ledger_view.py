@@ -35,6 +35,11 @@ class LedgerView:
             return self._book.chain.accounts[None].budget
 
     @property
+    def budget_seen(self) -> Budget:
+        """The same as this process saw it last, which waits for nobody who writes; every charge looks anew."""
+        return self._book.chain.accounts[None].budget
+
+    @property
     def name(self) -> str:
         """What the data set is called."""
         return self._book.chain.name

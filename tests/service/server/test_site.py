@@ -238,7 +238,7 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
     site.store.revoke_keys("ann")  # as another process does
     with pytest.raises(Unrecognised):
         site.caller(key)
-    assert not site.keys.remembered(key)  # so that it is looked at beside others that nobody knows
+    assert site.known_caller(key) is None  # so that it is looked at beside others that nobody knows
     assert refusals == {401}
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.events import Event
 from discreet.core.held import unheld
-from discreet.core.ledger import Balance, Committed, Entry, Ledger, Reservation
+from discreet.core.ledger import Balance, Committed, Entry, Reservation
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.stored_ledger import StoredLedger
 
 
 @unheld("one call")
@@ -18,7 +19,7 @@ class AnalystLedger:
 
     Parameters
     ----------
-    ledger : Ledger
+    ledger : StoredLedger
         Of the data set.
     analyst : str
         Public. Who asks.
@@ -27,7 +28,7 @@ class AnalystLedger:
         long the records took.
     """
 
-    def __init__(self, ledger: Ledger, analyst: str, rest: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, ledger: StoredLedger, analyst: str, rest: Callable[[], None] = lambda: None) -> None:
         self._ledger, self.analyst, self._rest = ledger, analyst, rest
         self.reserved: list[Reservation] = []
         self.committed: list[tuple[Event, Committed]] = []
@@ -38,7 +39,7 @@ class AnalystLedger:
     def budget(self) -> Budget:
         """That of the data set, as it is when this question first looks at it."""
         if self._budget is None:  # no `cached_property`: before Python 3.12, all questions would wait for its one lock
-            self._budget = self._ledger.budget
+            self._budget = self._ledger.budget_seen
         return self._budget
 
     @property
