@@ -91,6 +91,11 @@ class StoredView(LedgerView):
         """The newest charges, at most so many, oldest first: no others are read. Of one analyst, if one is named."""
         return self._book.latest(most, analyst)
 
+    def answered(self, key: str) -> bool:
+        """Whether what was charged under a key has its result."""
+        with self._book.reading():
+            return self._book.chain.holds("commit", key)
+
     def dangling(self) -> tuple[Entry, ...]:
         """Charges that have no result, oldest first."""
         return self._book.dangling()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -66,6 +67,19 @@ def test_an_answer_is_given_again_from_the_ledger_by_another_process(tmp_path: P
         again = site.ask(user(site, "ann"), "patients", "quantile of age q=0.9", epsilon=0.5, key="k")
         assert (again.result, again.replayed) == (first.result, True)
         assert spent(site) == pytest.approx(0.5, rel=1e-6)
+
+
+def test_what_was_answered_just_before_the_end_is_done_after_the_next_start(tmp_path: Path) -> None:
+    path = made_site(tmp_path)
+    with Site.open(path) as site:
+        first = site.ask(user(site, "ann"), "patients", "mean of age", epsilon=0.5, key="k")
+    with sqlite3.connect(tmp_path / "site.state") as state:
+        state.execute("update asked set state = 'asked'")  # as where the server was killed before it was written down
+        state.execute("insert into asked select 'other', user, data, 'j', question, 1, 0, 'asked', '', day from asked")
+    with Site.open(path) as site:
+        again = site.answer(user(site, "ann"), first.id)
+        assert (again.result, again.replayed) == (first.result, True)
+        assert site.counted(user(site, "ann"), "state") == {"asked": 1, "done": 1}
 
 
 def test_what_belongs_to_somebody_else_does_not_exist(site: Site) -> None:

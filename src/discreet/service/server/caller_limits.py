@@ -71,7 +71,7 @@ allowed. Nothing was released or spent. Wait a little.
     def running(self, caller: str) -> Iterator[Place]:
         """A question that is being answered; refused where there are too many."""
         with self._lock:
-            if self._running.get(caller, 0) + self._leaving(caller) >= self._most_running:
+            if self._taken(caller) >= self._most_running:
                 obstacle = f"{self._most_running} of your questions are being answered, as many as are allowed"
                 raise TooMany(f"a question of {caller}", obstacle, "Wait for one of their answers.")
             self._running[caller] = self._running.get(caller, 0) + 1
@@ -86,10 +86,14 @@ allowed. Nothing was released or spent. Wait a little.
                 if place.moment > self._clock():
                     self._until.setdefault(caller, []).append(place.moment)
 
-    def _leaving(self, caller: str) -> int:
-        """How many answers of a caller are there and have not left yet."""
+    def taken(self, caller: str) -> int:
+        """How many places a caller has: of questions that are being answered, and of answers that have not left."""
+        with self._lock:
+            return self._taken(caller)
+
+    def _taken(self, caller: str) -> int:
         now = self._clock()
-        left = [moment for moment in self._until.pop(caller, ()) if moment > now]
-        if left:
-            self._until[caller] = left
-        return len(left)
+        staying = [moment for moment in self._until.pop(caller, ()) if moment > now]
+        if staying:
+            self._until[caller] = staying
+        return self._running.get(caller, 0) + len(staying)

@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -175,7 +175,14 @@ class QuestionDesk:
         return self._queue(data, self._store.add_asked(new))
 
     def resume(self, data: SiteDataSet) -> None:
-        """After a start: go on with what was queued; what was being worked on is looked up in the ledger first."""
+        """After a start: go on with what was queued; what was being worked on is looked up in the ledger first.
+
+        What was answered just before the end is said to be done, which may not have been written down any more.
+        """
+        with suppress(DiscreetError), data.ledger() as ledger:
+            for entry in self._store.asked(data=data.name, state="asked"):
+                if ledger.answered(charge_key(entry.user, entry.key)):
+                    self._store.done_at(entry.id, 0.0)
         for entry in self._store.asked(data=data.name, state="running"):
             self._store.moved(entry.id, ("running",), "queued")
         for entry in reversed(self._store.asked(data=data.name, state="queued")):
