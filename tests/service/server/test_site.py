@@ -18,11 +18,13 @@ from discreet.core.errors import BudgetExceeded, DiscreetError, KeyReused, NotPe
 from discreet.query.asked_question import AskedQuestion
 from discreet.releases.release import Release
 from discreet.service.server.analyst_ledger import AnalystLedger
+from discreet.service.server.api_keys import ApiKeys
 from discreet.service.server.question_size import check_size, counted
 from discreet.service.server.site import Site
 from discreet.service.server.site_answer import plain_result
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooMany, Unrecognised, status_of
+from discreet.service.server.site_store import UNSEEN, SiteStore
 from discreet.trust.worker.worker_line import WorkerLine
 from tests.service.server.made_site import made_site
 
@@ -253,6 +255,15 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
     with pytest.raises(Unrecognised):
         site.caller(key)
     assert site.known_caller(key) is None  # so that it is looked at beside others that nobody knows
+    key = site.keys.drawn("ann")
+    assert site.caller(key).name == "ann"
+    other = SiteStore(site.file.beside("site.state"))
+    ApiKeys(other).revoke("ann")
+    other.close()
+    time.sleep(2 * UNSEEN)
+    assert site.known_caller(key) is None
+    with pytest.raises(Unrecognised):
+        site.caller(key)
     assert refusals == {401}
 
 

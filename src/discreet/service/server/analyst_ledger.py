@@ -37,7 +37,7 @@ class AnalystLedger:
 
     @property
     def budget(self) -> Budget:
-        """That of the data set, as it is when this question first looks at it."""
+        """That of the data set, as it is when this question first looks at it; then, as it is when it is charged."""
         if self._budget is None:  # no `cached_property`: before Python 3.12, all questions would wait for its one lock
             self._budget = self._ledger.budget_seen
         return self._budget
@@ -70,6 +70,7 @@ class AnalystLedger:
     ) -> Reservation | Committed:
         """Charge the analyst; a waiver is the owner's alone, and none is passed on."""
         charge = self._ledger.reserve(event, purpose, request=request, key=key, analyst=self.analyst, secret=secret)
+        self._budget = None  # as it was when it was charged, from here on
         if isinstance(charge, Committed):
             self.committed.append((event, charge))
         else:
