@@ -272,5 +272,6 @@ def test_what_is_asked_again_is_walked_once_and_known_by_all_of_its_parts(monkey
     assert [digests.of(own), digests.of(own)] == [identity(own)] * 2
     assert len(walked) == 2
     for number in range(2 * RECENT):
-        digests.of((SCHEMA, (asked[0][1][0], Laplace(4.0 + number))))
+        fresh = SCHEMA, (asked[0][1][0], Laplace(4.0 + number))  # another may come to lie where the last one lay
+        assert digests.of(fresh) == identity(fresh)
     assert len(digests._found) == RECENT
