@@ -1,6 +1,6 @@
 """A lean load: plain sockets that are all connected before anybody asks, one request at a time on each.
 
-    python -m benchmarks.load_lines PORT CLIENTS SECONDS new|same PATH KEY
+    python -m benchmarks.load_lines PORT CLIENTS SECONDS new|same|varied PATH KEY
 
 Prints one line of JSON: answers a second, their times, their statuses, and its own processor time for each.
 """
@@ -51,8 +51,9 @@ class Line(asyncio.Protocol):
 
     def send(self) -> None:
         load = self.load
-        name = f"{os.getpid()}-{self.number}-{self.sent}" if load.mode == "new" else f"same-{self.number}"
-        body = json.dumps({"question": "mean of age", "epsilon": 1e-3, "key": name}).encode()
+        name = f"same-{self.number}" if load.mode == "same" else f"{os.getpid()}-{self.number}-{self.sent}"
+        question = "mean of age" if load.mode != "varied" else varied(self.number + self.sent)
+        body = json.dumps({"question": question, "epsilon": 1e-3, "key": name}).encode()
         heads = ["Host: x", f"Authorization: Bearer {load.key}", f"Content-Length: {len(body)}"]
         head = "\r\n".join([f"POST {load.path} HTTP/1.1", *heads, "", ""])
         self.sent, self.at = self.sent + 1, time.perf_counter()
@@ -86,6 +87,13 @@ class Line(asyncio.Protocol):
         self.load.left -= 1
         if not self.load.left:
             self.load.done.set()
+
+
+def varied(number: int) -> str:
+    """One of 1,100 questions: what, of which column, of which records."""
+    what = ("mean of age", "sum of stay", "count", "variance of age", "histogram of stay bins=8")
+    about = what[number % len(what)]
+    return f"{about} where age > {number * 7919 % 220 / 2}"
 
 
 async def run(load: Load) -> dict[str, object]:

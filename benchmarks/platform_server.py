@@ -172,7 +172,8 @@ def on(name: str, disk: dict[str, str], goal: float, seconds: float) -> list[Row
         }
         path = "/api/data/patients/ask"
         ours = {
-            mode: loaded(SERVE, made(folder / f"site {mode}"), path, mode, seconds, disk) for mode in ("new", "same")
+            mode: loaded(SERVE, made(folder / f"site {mode}"), path, mode, seconds, disk)
+            for mode in ("new", "same", "varied")
         }
         with SqliteLedger.open(folder / "site new" / "patients.ledger") as ledger:
             verified, balance = ledger.verify(), ledger.balance()
@@ -184,6 +185,7 @@ def on(name: str, disk: dict[str, str], goal: float, seconds: float) -> list[Row
         at_least(f"new questions a second, site to bare, {name}", new, goal),
         at_most(f"99th percentile of new questions, s, {name}", ours["new"]["p99"], 1.0),
         printed(f"the same of the bare server, s, {name}", bare["new"]["p99"]),
+        printed(f"site: new questions a second, of 1,100 different ones, {name}", ours["varied"]["rate"]),
         printed(f"bare server: repeated keys a second, {name}", bare["same"]["rate"]),
         printed(f"site: repeated keys a second, {name}", ours["same"]["rate"]),
         at_least(f"repeated keys a second, site to bare, {name}", same, 5.0),

@@ -58,7 +58,9 @@ def models() -> Iterator[Any]:
     data = patients()
     yield learners.KMeans(4, columns=["age", "stay_days"], epsilon=0.8, delta=1e-7)
     yield learners.KMeans(4, columns=["age", "stay_days"], epsilon=0.8, delta=1e-7).fit(data)
-    yield learners.GaussianNB(epsilon=1.0, target="sex").fit(data)
+    people = {"height": np.linspace(150, 200, 400), "sex": ["f", "m"] * 200}  # naive Bayes takes numbers alone
+    pairs = PrivateData.of(people, {"height": (140, 210), "sex": ["f", "m"]}, Budget(1.0))
+    yield learners.GaussianNB(epsilon=1.0, target="sex").fit(pairs)
     inputs, budget = torch.randn(400, 2), Budget(3.0, 1e-5)
     plan, network = TrainingPlan.of(budget, batch=100, expected_size=400), torch.nn.Linear(2, 2)
     losses, steps = torch.nn.CrossEntropyLoss(reduction="none"), torch.optim.SGD(network.parameters(), lr=1.0)

@@ -114,7 +114,7 @@ MUTANTS = [
     *of(
         "service/console/answer_pages",
         ('    visit.check_role("curator", "auditor")\n', ""),
-        ("SignedCard.of(made, visit.identity)", "made"),
+        ("SignedCard.of(made, signer)", "made"),
         ("status = HTTPStatus.ACCEPTED if waits else HTTPStatus.OK", "status = HTTPStatus.OK"),
         tests=PAGES,
     ),

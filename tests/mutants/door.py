@@ -63,6 +63,10 @@ MUTANTS = [
     *of("trust/permit", ("    @exclusive\n    def check_pays", "    def check_pays"), tests="trust/test_forks.py"),
     *of(
         "trust/permit",
+        ("        name = tuple(map(id, parts))", "        name = tuple(map(id, parts[1:]))"),
+        ("        name = tuple(map(id, parts))", "        name = tuple(map(id, parts[:2]))"),
+        ("        if isinstance(schema, Schema) and len(parts) == 3 and _stays(*parts[1:]):", "        if True:"),
+        ("self._found[name] = parts, found", "self._found[name] = (), found"),
         ("        self._check_open()\n        self._check_unspent(event)", "        self._check_open()"),
         tests=PERMITS,
     ),

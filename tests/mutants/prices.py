@@ -74,7 +74,7 @@ MUTANTS = [
     ),
     *of(
         "service/cli/command",
-        ("if self.dest in before and not isinstance(values, list):", "if False:"),
+        ("if self.dest in before and (isinstance(self.nargs, int) or not isinstance(values, list)):", "if False:"),
         ("[*before.get(self.dest, []), *values]", "[*values]"),
         tests=LEDGER,
     ),

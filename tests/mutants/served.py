@@ -16,6 +16,7 @@ UNPAID = f"{SITE}a_dear_question_that_cannot_be_asked_or_paid_is_refused_at_once
 UNASKED = f"{SITE}what_cannot_be_asked_is_refused_uncharged_and_leaves_its_key_free"
 FROZEN = f"{SITE}a_frozen_data_set_is_not_asked_and_paid_answers_stay"
 KEYS = f"{SITE}keys_are_recognised_and_everything_else_is_refused_alike"
+ENDED = f"{SITE}what_was_answered_just_before_the_end_is_done_after_the_next_start"
 FILES = f"{COMMANDS}files_that_would_be_read_otherwise_than_they_were_meant_are_refused"
 SHARED = f"{COMMANDS}data_sets_about_the_same_people_share_an_account"
 SIGNED = f"{COMMANDS}ask_and_fit_of_a_site_that_was_made_by_commands"
@@ -53,7 +54,7 @@ MUTANTS = [
     *one(
         "service/server/site", "            check_size(one, len(found.schema.columns))\n", "            pass\n", LARGE
     ),
-    *one(DESK, "            check_size(asked, len(data.schema.columns))\n", "            pass\n", LARGE),
+    *one(DESK, "        check_size(asked, len(data.schema.columns))\n", "        pass\n", LARGE),
     *one("service/server/question_size", "        if value > most:", "        if value < 0:", LARGE),
     *one("service/server/question_size", "if isinstance(one, PrivateEstimator):", "if False:", LARGE),
     *one("service/server/site_application", "return caller.name, name, hash", 'return "", name, hash', BYTES),
@@ -87,7 +88,7 @@ MUTANTS = [
     *one(DESK, '        if known.state != "done":\n            self._check_open', "        self._check_open", FROZEN),
     *one(DESK, "0.0 if found.replayed else next_moment(begun, time.monotonic(), period)", "time.monotonic()", MOMENT),
     *one(DESK, "self._remember(found, entry, due)", "self._remember(found, entry, 0.0)", EARLY),
-    *one(DESK, "until_due.pop_all()", "ExitStack()", EARLY),
+    *one(DESK, "            place.until(due)\n", "            pass\n", EARLY),
     *one(DESK, "kept is not None and kept.due == 0.0 else None", "kept is not None else None", EARLY),
     *one(
         DESK,
@@ -118,7 +119,20 @@ MUTANTS = [
     *one(FILE, "within(table=self.table, project=self.project)", "within(table=self.table)", SHARED),
     *one("service/server/site_data_set", "ledger.signed_by(self._identity)", "ledger", SIGNED),
     *one(LEDGER, "if signed != (said[", "if False and signed != (said[", SIGNS),
-    *one(DESK, "self._at(due, until_due", "self.left(entry.id); self._at(due, until_due", EARLY),
+    *one(DESK, "self._store.done_at(entry.id, due)", "self._store.done_at(entry.id, time.monotonic())", EARLY),
+    *one(
+        DESK,
+        "                if ledger.answered(charge_key(entry.user, entry.key)):",
+        "                if True:",
+        ENDED,
+    ),
+    *one(DESK, "                    self._store.done_at(entry.id, 0.0)\n", "                    pass\n", ENDED),
+    *of(
+        "service/server/site_store",
+        ("        if known is not None and time.monotonic() < self._looked + UNSEEN:", "        if known is not None:"),
+        ("        if version != self._version:", "        if False:"),
+        tests=KEYS,
+    ),
     *one(
         "service/server/site_answer",
         "(math.floor((now - begun) / period) + 1)",

@@ -21,17 +21,19 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Repeated
+from discreet.core.identity import identity
 from discreet.core.neighbors import Neighbors
 from discreet.learners.clusters.kmeans import KMeans
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.questions.columns.total import count_of
 from discreet.questions.question import AllRecords, BoundedSum
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
-from discreet.trust.permit import KEPT, REPLAYED
+from discreet.trust.permit import KEPT, RECENT, REPLAYED, Digests
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.source_of import source_of
 
@@ -249,3 +251,27 @@ def test_what_a_plan_pays_for_is_known_before_it_is_asked_and_taken_by_asking_al
             permit.check_pays(Repeated(NOISE.event, 2))
     with pytest.raises(NotPermitted, match="is not open"):
         permit.check_pays(NOISE.event)
+
+
+def test_what_is_asked_again_is_walked_once_and_known_by_all_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    digests, other = Digests(), Schema({"x0": Number(0, 2), "x1": Number(0, 1)})
+    asked = [
+        (schema, (count_of(schema, column), Laplace(multiplier)))
+        for schema in (SCHEMA, other)
+        for column in ("x0", "x1")
+        for multiplier in (2.0, 3.0)
+    ]
+    found = [digests.of(one) for one in asked]
+    assert found == [identity(one) for one in asked]
+    assert len({*found}) == len(asked)
+    walked: list[Any] = []
+    monkeypatch.setattr("discreet.trust.permit.identity", lambda one: walked.append(one) or identity(one))
+    assert [digests.of(one) for one in asked] == found
+    assert walked == []
+    own = SCHEMA, (heads(), NOISE)  # a function of one's own may use what changes
+    assert [digests.of(own), digests.of(own)] == [identity(own)] * 2
+    assert len(walked) == 2
+    for number in range(2 * RECENT):
+        fresh = SCHEMA, (asked[0][1][0], Laplace(4.0 + number))  # another may come to lie where the last one lay
+        assert digests.of(fresh) == identity(fresh)
+    assert len(digests._found) == RECENT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 PREFIX = "discreet checkpoint 1\n"
@@ -43,7 +43,7 @@ class Checkpoint:
 
     def message(self, claims: dict[str, Any]) -> bytes:
         """What is signed: all of it but the signature, and what the receipt says of the charge."""
-        plain = {name: value for name, value in asdict(self).items() if name != "signature"} | {"claims": claims}
+        plain = {name: value for name, value in vars(self).items() if name != "signature"} | {"claims": claims}
         return (PREFIX + json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)).encode()
 
 

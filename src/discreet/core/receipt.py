@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -218,9 +218,10 @@ class Receipt:
 
     def to_dict(self) -> dict[str, Any]:
         """The receipt as plain numbers, texts and lists."""
-        event, neighbors = json.loads(written(self.event)), self.neighbors.value
-        plain = asdict(self) | {"event": event, "neighbors": neighbors}
-        return {name: value for name, value in plain.items() if name != "checkpoint" or value is not None}
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__} | self.stated
+        plain["event"] = json.loads(written(self.event))
+        signed = plain.pop("checkpoint")
+        return plain if signed is None else {**plain, "checkpoint": {**vars(signed)}}
 
     def to_json(self) -> str:
         """The same as JSON; an infinite epsilon is null."""

@@ -31,7 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from operator import itemgetter
 from typing import Any
 
@@ -58,7 +58,7 @@ class ChainEntry:
     body: str
     hash: str
 
-    @property
+    @cached_property
     def fields(self) -> dict[str, Any]:
         fields = json.loads(self.body)
         if not isinstance(fields, dict):

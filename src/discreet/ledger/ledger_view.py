@@ -35,6 +35,11 @@ class LedgerView:
             return self._book.chain.accounts[None].budget
 
     @property
+    def budget_seen(self) -> Budget:
+        """The same as this process saw it last, which waits for nobody who writes; every charge looks anew."""
+        return self._book.chain.accounts[None].budget
+
+    @property
     def name(self) -> str:
         """What the data set is called."""
         return self._book.chain.name
@@ -85,6 +90,11 @@ class StoredView(LedgerView):
     def latest(self, most: int, analyst: str | None = None) -> tuple[Entry, ...]:
         """The newest charges, at most so many, oldest first: no others are read. Of one analyst, if one is named."""
         return self._book.latest(most, analyst)
+
+    def answered(self, key: str) -> bool:
+        """Whether what was charged under a key has its result."""
+        with self._book.reading():
+            return self._book.chain.holds("commit", key)
 
     def dangling(self) -> tuple[Entry, ...]:
         """Charges that have no result, oldest first."""

@@ -16,6 +16,7 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import discreet
@@ -31,6 +32,7 @@ from discreet.trust.private_data import PrivateData
 
 ASKED = "ask"
 LONGEST = 20_000  # letters of a question as it is written
+RECENT = 256  # texts whose meaning is remembered
 DEEPEST = 16  # values inside one another
 KINDS = ("words", "sql", "statistic", "learner", "groups")
 BESIDE = {
@@ -81,11 +83,9 @@ class AskedQuestion:
     @classmethod
     def read(cls, given: Any) -> AskedQuestion:
         """The question that is meant, by words, SQL or its plain form; refused where nothing such is declared."""
-        plain = _plain(given)
-        (kind,) = [name for name in KINDS if name in plain]
-        return _refusing(lambda: _READERS[kind](plain))
+        return _read_text(given) if isinstance(given, str) else _read(given)
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The form in which it is kept: equal questions are written alike."""
         return json.dumps(self.plain, sort_keys=True, separators=(",", ":"))
@@ -110,6 +110,16 @@ class AskedQuestion:
     def planned(self) -> PlannedQuestion:
         """The same, for `plan`."""
         return PlannedQuestion(self.name, lambda data, budget: self.ask(data, budget))
+
+
+def _read(given: Any) -> AskedQuestion:
+    plain = _plain(given)
+    (kind,) = [name for name in KINDS if name in plain]
+    return _refusing(lambda: _READERS[kind](plain))
+
+
+_read_text = functools.lru_cache(maxsize=RECENT)(_read)
+"""Of a text, which is read once: what it means depends on nothing else."""
 
 
 def _named(text: str) -> dict[str, Any]:

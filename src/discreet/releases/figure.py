@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -64,7 +63,7 @@ class Figure:
 
     def supposed(self, value: float) -> Figure:
         """The same, off by what noise makes of it if its exact value is supposed to be this one (Fieller 1954)."""
-        return dataclasses.replace(self, weights=self.weights + self.bend * (self.value - value))
+        return Figure(self.value, self.weights + self.bend * (self.value - value), self.sampling, self.bend)
 
     def __sub__(self, other: Figure) -> Figure:
         """The difference of two figures, each from sums and records of its own."""

@@ -70,9 +70,12 @@ class Release(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """The result and its receipt as plain numbers, texts and lists."""
+        return {**self.figures(), "receipt": self.receipt.to_dict()}
+
+    def figures(self) -> dict[str, Any]:
+        """The same without the receipt."""
         about = {"kind": type(self).__name__, "name": self.name}
-        sure = {"confidence": self.confidence, "population": self.population, "receipt": self.receipt.to_dict()}
-        return {**about, **self.tabulated().to_dict(), **sure}
+        return {**about, **self.tabulated().to_dict(), "confidence": self.confidence, "population": self.population}
 
     def to_json(self) -> str:
         """The same as JSON; null for what is not a finite number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -13,13 +14,13 @@ from typing import Any, Protocol, TypeVar, cast
 from discreet.accounting.accountant import price
 from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
-from discreet.core.held import Held, exclusive
+from discreet.core.held import Held, exclusive, unheld
 from discreet.core.identity import Unidentified, former_identity, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.core.receipt import Participants, Receipt, stated
-from discreet.questions.question import Question
+from discreet.questions.question import BoundedSum, Question
 from discreet.schema.schema import Schema
 from discreet.trust.grant import Grant
 from discreet.trust.stored import Artefact, KeptArtefact, Stored, text_of_artefact
@@ -51,6 +52,49 @@ class Openable(Description, Protocol[Opened]):
 
     def opened(self, grant: Grant) -> Opened:
         """The object that goes on; `grant` is taken by it."""
+
+
+@unheld("own turns")
+class Digests:
+    """Digests of what was asked recently: the same objects, which cannot change, are walked once.
+
+    A question by a recipe and a mechanism are made once for the same public parameters, and asked again and again.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, ...], tuple[Any, str]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, whole: tuple[Any, Any]) -> str:
+        """The digest of a schema and what is asked of it."""
+        schema, asked = whole
+        parts = (schema, *asked) if isinstance(asked, tuple) else (schema, asked)
+        name = tuple(map(id, parts))
+        known = self._found.get(name)  # it keeps the parts, so that no others can have their places in memory
+        if known is not None:
+            return known[1]
+        found = identity(whole)
+        if isinstance(schema, Schema) and len(parts) == 3 and _stays(*parts[1:]):
+            with self._lock:
+                self._found[name] = parts, found
+                if len(self._found) > RECENT:
+                    del self._found[next(iter(self._found))]
+        return found
+
+
+def _stays(question: Any, mechanism: Any) -> bool:
+    """Whether both are the same for ever: a question by a recipe of this library, and numbers and texts alone."""
+    if not isinstance(question, BoundedSum) or question.recipe is None:
+        return False
+    try:
+        hash(mechanism)  # no array
+    except TypeError:
+        return False
+    frozen = getattr(type(mechanism), "__dataclass_params__", None)
+    return frozen is not None and frozen.frozen and not any(":" in name for name in question.recipe.names)
+
+
+DIGESTS = Digests()
 
 
 def releases(plan: Event) -> Counter[Event]:
@@ -282,7 +326,7 @@ class Permit(Held):
         """The digest of what is asked, in the form that the ledger has, where it has one of it."""
         whole = self._schema, asked
         try:
-            found = identity(whole)
+            found = DIGESTS.of(whole)
             if found in self._known or not any(self._known):
                 return found
             former = former_identity(whole)

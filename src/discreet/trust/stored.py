@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -17,6 +18,8 @@ from discreet.core.held import unheld
 
 Artefact = Mapping[str, Any]
 MANY = 2**10  # floats that are written in fewer bytes, where that is possible
+HEADS = 256  # of such arrays, as they are saved
+FLOAT = np.dtype(np.float64)
 MOST = 2**20  # bytes of an artefact that is in a ledger's entry; of a larger one the entry has the digest
 
 
@@ -106,10 +109,9 @@ class Stored:
 def _encoded(value: Any) -> Any:
     """Arrays, and what becomes one when it ends, by their bytes; everything else that JSON has, as it is."""
     if hasattr(value, "__array__"):
-        file, array = io.BytesIO(), np.asarray(value)
+        array = np.asarray(value)
         short = _shortest(array)
-        np.save(file, short, allow_pickle=False)
-        kept = {"array": base64.b64encode(file.getvalue()).decode()}
+        kept = {"array": base64.b64encode(_saved(short)).decode()}
         return kept if short.dtype == array.dtype else {**kept, "type": array.dtype.str}
     if isinstance(value, Mapping):
         return {"table": {str(key): _encoded(one) for key, one in value.items()}}
@@ -129,8 +131,33 @@ def _decoded(value: Any) -> Any:
         return value
     if "table" in value:
         return {key: _decoded(one) for key, one in value["table"].items()}
-    found = np.load(io.BytesIO(base64.b64decode(value["array"])), allow_pickle=False)
+    found = _loaded(base64.b64decode(value["array"]))
     return (found.astype(value["type"]) if "type" in value else found)[()]
+
+
+def _saved(array: Any) -> bytes:
+    """An array in numpy's format; the head of one with few numbers, as most releases are, is not made anew."""
+    if array.ndim != 1 or array.size >= MANY or array.dtype.hasobject or not array.flags.c_contiguous:
+        file = io.BytesIO()
+        np.save(file, array, allow_pickle=False)
+        return file.getvalue()
+    return _head(array.dtype, array.size) + bytes(array.tobytes())
+
+
+@lru_cache(maxsize=HEADS)
+def _head(kind: Any, size: int) -> bytes:
+    """What numpy's format begins with, of an array with so many numbers of a kind."""
+    file = io.BytesIO()
+    np.save(file, np.zeros(size, kind), allow_pickle=False)
+    return file.getvalue()[: -size * kind.itemsize or None]
+
+
+def _loaded(saved: bytes) -> Any:
+    """The array that was saved; a few floats are read by their known head."""
+    size = (len(saved) - len(_head(FLOAT, 1))) // 8
+    if 0 < size < MANY and saved.startswith(_head(FLOAT, size)) and len(saved) == len(_head(FLOAT, size)) + 8 * size:
+        return np.frombuffer(saved, FLOAT, size, len(saved) - 8 * size).copy()
+    return np.load(io.BytesIO(saved), allow_pickle=False)
 
 
 def _shortest(array: Any) -> Any:

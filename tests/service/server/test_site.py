@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,11 +18,13 @@ from discreet.core.errors import BudgetExceeded, DiscreetError, KeyReused, NotPe
 from discreet.query.asked_question import AskedQuestion
 from discreet.releases.release import Release
 from discreet.service.server.analyst_ledger import AnalystLedger
+from discreet.service.server.api_keys import ApiKeys
 from discreet.service.server.question_size import check_size, counted
 from discreet.service.server.site import Site
 from discreet.service.server.site_answer import plain_result
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooMany, Unrecognised, status_of
+from discreet.service.server.site_store import UNSEEN, SiteStore
 from discreet.trust.worker.worker_line import WorkerLine
 from tests.service.server.made_site import made_site
 
@@ -66,6 +69,19 @@ def test_an_answer_is_given_again_from_the_ledger_by_another_process(tmp_path: P
         again = site.ask(user(site, "ann"), "patients", "quantile of age q=0.9", epsilon=0.5, key="k")
         assert (again.result, again.replayed) == (first.result, True)
         assert spent(site) == pytest.approx(0.5, rel=1e-6)
+
+
+def test_what_was_answered_just_before_the_end_is_done_after_the_next_start(tmp_path: Path) -> None:
+    path = made_site(tmp_path)
+    with Site.open(path) as site:
+        first = site.ask(user(site, "ann"), "patients", "mean of age", epsilon=0.5, key="k")
+    with sqlite3.connect(tmp_path / "site.state") as state:
+        state.execute("update asked set state = 'asked'")  # as where the server was killed before it was written down
+        state.execute("insert into asked select 'other', user, data, 'j', question, 1, 0, 'asked', '', day from asked")
+    with Site.open(path) as site:
+        again = site.answer(user(site, "ann"), first.id)
+        assert (again.result, again.replayed) == (first.result, True)
+        assert site.counted(user(site, "ann"), "state") == {"asked": 1, "done": 1}
 
 
 def test_what_belongs_to_somebody_else_does_not_exist(site: Site) -> None:
@@ -238,7 +254,16 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
     site.store.revoke_keys("ann")  # as another process does
     with pytest.raises(Unrecognised):
         site.caller(key)
-    assert not site.keys.remembered(key)  # so that it is looked at beside others that nobody knows
+    assert site.known_caller(key) is None  # so that it is looked at beside others that nobody knows
+    key = site.keys.drawn("ann")
+    assert site.caller(key).name == "ann"
+    other = SiteStore(site.file.beside("site.state"))
+    ApiKeys(other).revoke("ann")
+    other.close()
+    time.sleep(2 * UNSEEN)
+    assert site.known_caller(key) is None
+    with pytest.raises(Unrecognised):
+        site.caller(key)
     assert refusals == {401}
 
 

@@ -93,13 +93,12 @@ class LaplaceError(ErrorLaw):
         sizes = _sizes(weights)
         if not 0 < len(sizes) <= FEW:
             return super().half_width(stddev, weights, confidence)
-        scales = stddev / math.sqrt(2) * sizes
+        scales = [stddev / math.sqrt(2) * size for size in sorted(sizes.tolist())]  # a few: numbers, not arrays of them
         if len(scales) == 1:
-            return float(-math.log(1 - confidence) * scales[0])
-        scales = np.sort(scales) * (1 + 1e-3 * np.arange(len(scales)))  # no two are equal
-        squares = np.square(scales)
-        gaps = squares[:, None] - squares[None, :]
-        factors = np.where(gaps == 0, 1.0, squares[:, None] / np.where(gaps == 0, 1.0, gaps)).prod(axis=1)
+            return -math.log(1 - confidence) * scales[0]
+        scales = [scale * (1 + 1e-3 * place) for place, scale in enumerate(scales)]  # no two are equal
+        squares = [scale * scale for scale in scales]
+        factors = [math.prod(one / (one - other) for other in squares if other != one) for one in squares]
         return _quantile(factors, scales, 1 - confidence)
 
 
@@ -180,16 +179,19 @@ class UnknownError(ErrorLaw):
         raise _unknown()
 
 
-def _quantile(factors: Array, scales: Array, chance: float) -> float:
+def _quantile(factors: list[float], scales: list[float], chance: float) -> float:
     """Where sum_i factors_i exp(-t / scales_i) falls to a chance, by Newton's method on its logarithm.
 
     The logarithm is concave, as the density of the sum is, so from above the root the method never passes it.
     """
-    t = float(scales.sum()) * (2 - math.log(chance))
+    t = sum(scales) * (2 - math.log(chance))
+    if len(scales) == 2:  # the other factor is negative: the greater scale's part alone is above the sum
+        t = min(t, scales[1] * math.log(factors[1] / chance))
     for _ in range(NEWTON):
-        parts = factors * np.exp(-t / scales)
-        outside = float(parts.sum())
-        step = (math.log(outside) - math.log(chance)) * outside / float((parts / scales).sum())
+        parts = [factor * math.exp(-t / scale) for factor, scale in zip(factors, scales, strict=True)]
+        outside = sum(parts)
+        slope = sum(part / scale for part, scale in zip(parts, scales, strict=True))
+        step = (math.log(outside) - math.log(chance)) * outside / slope
         t += step
         if abs(step) <= 1e-12 * t:
             break

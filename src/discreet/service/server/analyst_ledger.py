@@ -8,8 +8,9 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.events import Event
 from discreet.core.held import unheld
-from discreet.core.ledger import Balance, Committed, Entry, Ledger, Reservation
+from discreet.core.ledger import Balance, Committed, Entry, Reservation
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.stored_ledger import StoredLedger
 
 
 @unheld("one call")
@@ -18,7 +19,7 @@ class AnalystLedger:
 
     Parameters
     ----------
-    ledger : Ledger
+    ledger : StoredLedger
         Of the data set.
     analyst : str
         Public. Who asks.
@@ -27,7 +28,7 @@ class AnalystLedger:
         long the records took.
     """
 
-    def __init__(self, ledger: Ledger, analyst: str, rest: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, ledger: StoredLedger, analyst: str, rest: Callable[[], None] = lambda: None) -> None:
         self._ledger, self.analyst, self._rest = ledger, analyst, rest
         self.reserved: list[Reservation] = []
         self.committed: list[tuple[Event, Committed]] = []
@@ -36,9 +37,9 @@ class AnalystLedger:
 
     @property
     def budget(self) -> Budget:
-        """That of the data set, as it is when this question first looks at it."""
+        """That of the data set, as it is when this question first looks at it; then, as it is when it is charged."""
         if self._budget is None:  # no `cached_property`: before Python 3.12, all questions would wait for its one lock
-            self._budget = self._ledger.budget
+            self._budget = self._ledger.budget_seen
         return self._budget
 
     @property
@@ -69,6 +70,7 @@ class AnalystLedger:
     ) -> Reservation | Committed:
         """Charge the analyst; a waiver is the owner's alone, and none is passed on."""
         charge = self._ledger.reserve(event, purpose, request=request, key=key, analyst=self.analyst, secret=secret)
+        self._budget = None  # as it was when it was charged, from here on
         if isinstance(charge, Committed):
             self.committed.append((event, charge))
         else:

@@ -75,12 +75,11 @@ class ApiKeys:
 
     def user_of(self, key: str) -> str:
         """Whose key this is; refused alike, whatever is wrong with it."""
-        prefix, _, rest = key.partition("_")
-        id, _, secret = rest.partition("_")
-        found = self._store.key(id) if prefix == PREFIX and len(key) < 256 else None
+        if (known := self.known_user(key)) is not None:
+            return known
+        id, secret = _parts(key)
+        found = self._store.key(id) if id else None
         mark = self._mark(key)
-        if found is not None and self._remembers(mark, found[0]) and _lasts(found[3]):
-            return found[0]
         user, salt, digest, until = found or ("", bytes(16), bytes(64), None)
         right = hmac.compare_digest(_hashed(secret[:256], salt), digest)
         if found is None or not right or not _lasts(until):
@@ -91,10 +90,13 @@ class ApiKeys:
         self._remember(mark, user)
         return user
 
-    def remembered(self, key: str) -> bool:
-        """Whether a key was recognised before by this process, so that looking at it again takes no time."""
-        with self._lock:
-            return self._mark(key) in self._known
+    def known_user(self, key: str) -> str | None:
+        """Whose key this is, where this process recognised it before and it is good still; else None, at once."""
+        user, (id, _) = self._known.get(self._mark(key)), _parts(key)
+        if user is None or not id:
+            return None
+        found = self._store.key(id)
+        return user if found is not None and found[0] == user and _lasts(found[3]) else None
 
     def _mark(self, key: str) -> bytes:
         return hmac.digest(self._secret, key.encode(errors="replace")[:512], "sha256")
@@ -124,10 +126,6 @@ class ApiKeys:
         """Forget a session."""
         self._store.end_session(_digest(token))
 
-    def _remembers(self, mark: bytes, user: str) -> bool:
-        with self._lock:
-            return self._known.get(mark) == user
-
     def _forget(self, mark: bytes) -> None:
         with self._lock:
             self._known.pop(mark, None)
@@ -137,6 +135,13 @@ class ApiKeys:
             self._known[mark] = user
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
+
+
+def _parts(key: str) -> tuple[str, str]:
+    """Identifier and secret; nothing, of what cannot be a key."""
+    prefix, _, rest = key.partition("_")
+    id, _, secret = rest.partition("_")
+    return (id, secret) if prefix == PREFIX and len(key) < 256 else ("", secret)
 
 
 def check_csrf(session: Session, sent: str) -> None:

@@ -13,6 +13,17 @@ from discreet.service.server.site_refusals import TooMany
 MOST_CALLERS = 4096
 
 
+@unheld("one call")
+class Place:
+    """The place of a question among those of its caller that are being answered."""
+
+    moment = 0.0
+
+    def until(self, moment: float) -> None:
+        """Keep it until its answer leaves."""
+        self.moment = moment
+
+
 @unheld("own turns")
 class CallerLimits:
     """Counts requests of the last minute, and questions that are being answered.
@@ -41,6 +52,7 @@ allowed. Nothing was released or spent. Wait a little.
         self._lock = threading.Lock()
         self._tokens: dict[str, tuple[float, float]] = {}
         self._running: dict[str, int] = {}
+        self._until: dict[str, list[float]] = {}
 
     def count(self, caller: str) -> None:
         """Count a request; refused where there were too many."""
@@ -56,17 +68,32 @@ allowed. Nothing was released or spent. Wait a little.
             self._tokens[caller] = (left - 1, now)
 
     @contextmanager
-    def running(self, caller: str) -> Iterator[None]:
+    def running(self, caller: str) -> Iterator[Place]:
         """A question that is being answered; refused where there are too many."""
         with self._lock:
-            if self._running.get(caller, 0) >= self._most_running:
+            if self._taken(caller) >= self._most_running:
                 obstacle = f"{self._most_running} of your questions are being answered, as many as are allowed"
                 raise TooMany(f"a question of {caller}", obstacle, "Wait for one of their answers.")
             self._running[caller] = self._running.get(caller, 0) + 1
+        place = Place()
         try:
-            yield
+            yield place
         finally:
             with self._lock:
                 self._running[caller] -= 1
                 if not self._running[caller]:
                     del self._running[caller]
+                if place.moment > self._clock():
+                    self._until.setdefault(caller, []).append(place.moment)
+
+    def taken(self, caller: str) -> int:
+        """How many places a caller has: of questions that are being answered, and of answers that have not left."""
+        with self._lock:
+            return self._taken(caller)
+
+    def _taken(self, caller: str) -> int:
+        now = self._clock()
+        staying = [moment for moment in self._until.pop(caller, ()) if moment > now]
+        if staying:
+            self._until[caller] = staying
+        return self._running.get(caller, 0) + len(staying)

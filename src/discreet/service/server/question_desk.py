@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -75,7 +75,6 @@ class QuestionDesk:
         self._answers: OrderedDict[str, SiteAnswer] = OrderedDict()
         self._bytes = 0
         self._turns: dict[str, tuple[threading.Lock, int]] = {}
-        self._leaving: set[threading.Timer] = set()
         self._asked: dict[tuple[str, str, str], tuple[str, str, float, float]] = {}
         self._closed = False
 
@@ -83,10 +82,6 @@ class QuestionDesk:
         """Begin nothing more; what is being worked on is taken up again at the next start."""
         self._closed = True
         self._jobs.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
-            leaving = list(self._leaving)
-        for timer in leaving:
-            timer.join()
 
     def count(self, user: UserEntry) -> None:
         """Count a request of a caller; refused where there were too many."""
@@ -180,23 +175,28 @@ class QuestionDesk:
         return self._queue(data, self._store.add_asked(new))
 
     def resume(self, data: SiteDataSet) -> None:
-        """After a start: go on with what was queued; what was being worked on is looked up in the ledger first."""
+        """After a start: go on with what was queued; what was being worked on is looked up in the ledger first.
+
+        What was answered just before the end is said to be done, which may not have been written down any more.
+        """
+        with suppress(DiscreetError), data.ledger() as ledger:
+            for entry in self._store.asked(data=data.name, state="asked"):
+                if ledger.answered(charge_key(entry.user, entry.key)):
+                    self._store.done_at(entry.id, 0.0)
         for entry in self._store.asked(data=data.name, state="running"):
             self._store.moved(entry.id, ("running",), "queued")
         for entry in reversed(self._store.asked(data=data.name, state="queued")):
             self._submit(data, entry)
 
     def _noted(self, user: UserEntry, data: SiteDataSet, asked: AskedQuestion, budget: Budget, key: str) -> AskedEntry:
-        """The question as it is written down; it is priced first, unless it is known already."""
-        known = self._store.asked_by_key(user.name, data.name, key)
-        if known is None:
-            check_size(asked, len(data.schema.columns))
-            state = self._first_state(user, data, asked, budget)
-            entry = AskedEntry(
-                secrets.token_hex(16), user.name, data.name, key, asked.text, budget.epsilon, budget.delta, state, "",
-                today(),
-            )  # fmt: skip
-            known = self._store.add_asked(entry)
+        """The question as it is written down; where it takes long, it is priced first, unless it is known already."""
+        quick = not asked.long and not self._waits(user, data, budget)
+        known = None if quick else self._store.asked_by_key(user.name, data.name, key)
+        try:
+            known = known or self._added(user, data, asked, budget, key)
+        except DiscreetError:  # what is refused now may have been paid for before
+            if not quick or (known := self._store.asked_by_key(user.name, data.name, key)) is None:
+                raise
         if (known.question, known.epsilon, known.delta) != (asked.text, budget.epsilon, budget.delta):
             obstacle = f"you asked another question under the key {key!r}"
             raise KeyReused(f"ask {asked.name:.80}", obstacle, "Use a new key for a new question.", key=key)
@@ -204,11 +204,25 @@ class QuestionDesk:
             self._check_open(data)
         return known
 
+    def _added(self, user: UserEntry, data: SiteDataSet, asked: AskedQuestion, budget: Budget, key: str) -> AskedEntry:
+        """Write a question down; the one that is there already, where its key was used before."""
+        check_size(asked, len(data.schema.columns))
+        state = self._first_state(user, data, asked, budget)
+        entry = AskedEntry(
+            secrets.token_hex(16), user.name, data.name, key, asked.text, budget.epsilon, budget.delta, state, "",
+            today(),
+        )  # fmt: skip
+        return self._store.add_asked(entry)
+
+    def _waits(self, user: UserEntry, data: SiteDataSet, budget: Budget) -> bool:
+        """Whether it costs more than may be asked without a curator."""
+        above = data.entry.above
+        return above is not None and budget.epsilon > above and user.role != "curator"
+
     def _first_state(self, user: UserEntry, data: SiteDataSet, asked: AskedQuestion, budget: Budget) -> str:
         """Whether it is asked at once or waits; what waits is refused now if it would be refused then."""
         self._check_open(data)
-        above = data.entry.above
-        waits = above is not None and budget.epsilon > above and user.role != "curator"
+        waits = self._waits(user, data, budget)
         if not waits and not asked.long:
             return "asked"
         states = self._store.counted("state", user.name)
@@ -246,7 +260,7 @@ class QuestionDesk:
             found = self._released(data, entry, AskedQuestion.read(entry.plain), begun, self._file.long)
             wait_until(next_moment(begun, time.monotonic(), self._file.long))
             self._remember(found, entry, 0.0)
-            self.left(entry.id)
+            self._store.done_at(entry.id, 0.0)
         except UncommittedCharge as why:
             self._ended(entry, "dangling", str(why))
         except DiscreetError as why:
@@ -266,19 +280,16 @@ class QuestionDesk:
         """The answer of now, or of earlier; its due moment hides how long the records took."""
         if kept := self._at_hand(entry.id):
             return kept
-        with ExitStack() as until_due:
-            until_due.enter_context(self._limits.running(entry.user))
-            with self._turn(entry.id):
-                if kept := self._at_hand(entry.id):
-                    return kept
-                period = self._file.long if asked.long else self._file.cheap
-                found = self._released(data, entry, asked, begun, period)
-                due = 0.0 if found.replayed else next_moment(begun, time.monotonic(), period)
-                self._remember(found, entry, due)
-            if found.replayed:
-                self.left(entry.id)
-            else:
-                self._at(due, until_due.pop_all(), entry)
+        with self._limits.running(entry.user) as place, self._turn(entry.id):
+            if kept := self._at_hand(entry.id):
+                return kept
+            period = self._file.long if asked.long else self._file.cheap
+            found = self._released(data, entry, asked, begun, period)
+            due = 0.0 if found.replayed else next_moment(begun, time.monotonic(), period)
+            self._remember(found, entry, due)
+            place.until(due)
+            if entry.state != "done":
+                self._store.done_at(entry.id, due)
         return _due(found, due)
 
     def _at_hand(self, id: str) -> SiteAnswer | None:
@@ -303,27 +314,6 @@ class QuestionDesk:
                 lock, waiting = self._turns.pop(id)
                 if waiting > 1:
                     self._turns[id] = lock, waiting - 1
-
-    def _at(self, due: float, until_due: ExitStack, entry: AskedEntry) -> None:
-        """At the moment when an answer leaves, its question is done, and its caller's place is free."""
-
-        def then() -> None:
-            try:
-                with until_due:
-                    self.left(entry.id)
-            finally:
-                with self._lock:
-                    self._leaving.discard(timer)
-
-        timer = threading.Timer(due - time.monotonic(), then)
-        timer.daemon = True
-        with self._lock:
-            self._leaving.add(timer)
-        timer.start()
-
-    def left(self, id: str) -> None:
-        """An answer left, as it was due: its question is done."""
-        self._store.moved(id, ("asked", "running", "failed", "dangling", "queued"), "done")
 
     def _released(
         self, data: SiteDataSet, entry: AskedEntry, asked: AskedQuestion, begun: float, period: float
@@ -403,7 +393,8 @@ def _kept(paying: AnalystLedger) -> dict[str, bytes]:
     """What is kept beside the ledger, of artefacts that are too large for it."""
     found = {}
     for _, done in paying.committed:
-        artefact = Stored.read(done.result).artefact if done.result.startswith(b'{"releases"') else None
+        made = done.result.startswith(b'{"releases"') and not done.result.endswith(b'"artefact":null}')
+        artefact = Stored.read(done.result).artefact if made else None
         if artefact is not None and artefact.values is None and (data := paying.kept(artefact.digest)) is not None:
             found[artefact.digest] = data
     return found

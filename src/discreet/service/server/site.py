@@ -155,6 +155,11 @@ class Site:
         """Whose API key this is; `Unrecognised`, whatever is wrong with it."""
         return self._user(self.keys.user_of(key))
 
+    def known_caller(self, key: str) -> UserEntry | None:
+        """The same, of a key that was recognised before and is good still; None where that takes a longer look."""
+        user = self.keys.known_user(key)
+        return None if user is None else self._user(user)
+
     def login(self, key: str) -> Session:
         """A session of a browser for the holder of a key: a token for its cookie, and one for its forms."""
         return self.keys.begin_session(self.caller(key).name)
@@ -255,8 +260,6 @@ class Site:
         """
         answer = self.ask_early(caller, name, question, epsilon=epsilon, delta=delta, key=key)
         wait_until(answer.due)
-        if answer.done:
-            self.desk.left(answer.id)
         return answer
 
     def ask_early(

@@ -81,7 +81,7 @@ class SiteAnswer:
         about = {"id": self.id, "data": self.data, "key": self.key, "state": self.state, "text": self.text}
         if not self.done or self.receipt is None:
             return about
-        found = {**about, "result": self.result, "receipt": json.loads(self.receipt.to_json())}
+        found = {**about, "result": self.result, "receipt": finite(self.receipt.to_dict())}
         return (
             found
             if not stored
@@ -131,10 +131,11 @@ def plain_result(released: Any) -> dict[str, Any]:
         case PrivateEstimator():
             found = {"kind": type(released).__name__, "attributes": _attributes(released)}
         case Release():
-            found = finite(released.to_dict())
+            found = finite(released.figures())
         case _:
             found = {"kind": type(released).__name__, "text": str(released)}
-    if len(json.dumps(found)) > MOST_SHOWN:
+    flat = not any(isinstance(one, list | dict) for one in found.values())
+    if not flat and len(json.dumps(found)) > MOST_SHOWN:
         found = _too_long(released)
     found.pop("receipt", None)
     return found

@@ -26,6 +26,7 @@ from discreet.core.held import unheld
 from discreet.service.server.api_description import description
 from discreet.service.server.api_fields import MOST_BODY, taken
 from discreet.service.server.api_ways import WAYS, ApiReply, ApiWay
+from discreet.service.server.handing_over import HandingOver
 from discreet.service.server.site import Site
 from discreet.service.server.site_counts import SiteCounts
 from discreet.service.server.site_file import UserEntry
@@ -40,7 +41,10 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
+PLAIN = [(name.encode(), value.encode()) for name, value in (*HEADERS.items(), ("content-type", "application/json"))]
 BEARER = "bearer "
+ASK = next(way for way in WAYS if way.path.endswith("/ask"))
+BEFORE_NAME, AFTER_NAME = ASK.path.split("{name}")
 
 
 @unheld("own turns")
@@ -57,8 +61,23 @@ class SiteApplication:
         self.site, self.counts = site, SiteCounts()
         self._again: dict[tuple[str, str, bytes], tuple[str, bool]] = {}  # touched by the loop's thread alone
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
+        self._handing = HandingOver()
         self._scrypt = ThreadPoolExecutor(2, thread_name_prefix="key")
         self._strangers = threading.BoundedSemaphore(STRANGERS)
+
+    @staticmethod
+    def asks(scope: Any) -> str | None:
+        """The data set that a request asks; None of whatever else arrives."""
+        if scope["type"] != "http" or scope["method"] != ASK.method:
+            return None
+        path: str = scope["path"]
+        name = path[len(BEFORE_NAME) : -len(AFTER_NAME)]
+        fits = path.startswith(BEFORE_NAME) and path.endswith(AFTER_NAME) and name and "/" not in name
+        return name if fits else None
+
+    async def answer(self, request: Request, name: str) -> Response:
+        """The response to a question: the way that is used most, taken without routes and what comes with them."""
+        return await self._counted(ASK.path, self._asked(request, name))
 
     def routes(self) -> list[BaseRoute]:
         """The ways of the API, their description, and figures for those who watch the site."""
@@ -90,20 +109,29 @@ class SiteApplication:
         caller = await self.caller(request)
         body = await body_of(request) if way.method == "POST" else b""
         named = {name: str(value) for name, value in request.path_params.items()}
-        asks = way.path.endswith("/ask")
-        if asks and (again := self._sent_again(caller, named["name"], body)) is not None:
-            return sent_bytes(again)
         said = taken(body, way.fields) if way.method == "POST" else {}
-        quick = self.site.remembered(caller, named["name"], said) if asks else None
-        if quick is not None:
-            stored = said.get("stored", False)
-            self._note(caller, named["name"], body, quick.id, stored)
-            return sent_bytes(quick.written(stored))
-        reply = await self.in_thread(partial(self._acted, way, caller, named, said))
+        return await self._replied(way, caller, named, said)
+
+    async def _asked(self, request: Request, name: str) -> Response:
+        caller = await self.caller(request)
+        body = await body_of(request)
+        if (again := self._sent_again(caller, name, body)) is not None:
+            return sent_bytes(again)
+        said = taken(body, ASK.fields)
+        quick = self.site.remembered(caller, name, said)
+        if quick is None:
+            return await self._replied(ASK, caller, {"name": name}, said)
+        stored = said.get("stored", False)
+        self._note(caller, name, body, quick.id, stored)
+        return sent_bytes(quick.written(stored))
+
+    async def _replied(self, way: ApiWay, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> Response:
+        """What the site does, in a thread; it leaves at its moment."""
+        reply, text = await self.in_thread(partial(self._acted, way, caller, named, said))
         left = reply.due - time.monotonic()
         if left > 0:
             await asyncio.sleep(left)
-        return sent(reply.content, reply.status)
+        return sent_bytes(text, reply.status)
 
     def _sent_again(self, caller: UserEntry, name: str, body: bytes) -> bytes | None:
         """What this caller was sent before for the very same bytes; None where that has to be looked up."""
@@ -116,19 +144,22 @@ class SiteApplication:
         while len(self._again) > REPEATED:
             del self._again[next(iter(self._again))]
 
-    def _acted(self, way: ApiWay, caller: UserEntry, named: dict[str, str], said: dict[str, Any]) -> ApiReply:
-        return way.act(self.site, caller, named, said)
+    def _acted(
+        self, way: ApiWay, caller: UserEntry, named: dict[str, str], said: dict[str, Any]
+    ) -> tuple[ApiReply, bytes]:
+        """What is replied, and how it is written: that is not the work of the thread that listens."""
+        reply = way.act(self.site, caller, named, said)
+        return reply, json_of(reply.content)
 
     async def in_thread(self, work: Callable[[], Any]) -> Any:
         """What a function gives that may wait for a ledger or a worker."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        return await self._handing.done(self._threads, work)
 
     async def caller(self, request: Request) -> UserEntry:
         """Who asks, by the key in the header; each request is counted."""
         said = request.headers.get("authorization", "")
         key = said[len(BEARER) :] if said[: len(BEARER)].lower() == BEARER else ""
-        known = self.site.keys.remembered(key)
-        found = self.site.caller(key) if known else await self._recognised(key)
+        found = self.site.known_caller(key) or await self._recognised(key)
         self.site.desk.count(found)
         return found
 
@@ -192,11 +223,26 @@ async def refused_plainly(work: Any) -> Response:
 
 def sent(content: Any, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """JSON, with headers that let no page do anything with it."""
-    return sent_bytes(json.dumps(content, allow_nan=False, separators=(",", ":")).encode(), status)
+    return sent_bytes(json_of(content), status)
+
+
+def json_of(content: Any) -> bytes:
+    """JSON as it is sent."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+class Sent(Response):
+    """JSON with the headers of all that are sent, which are not made anew."""
+
+    def __init__(self, text: bytes, status: HTTPStatus) -> None:
+        self.body, self.status_code, self.background = text, int(status), None
+        self.raw_headers = [*PLAIN, (b"content-length", b"%d" % len(text))]
 
 
 def sent_bytes(text: bytes, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """The same, of JSON that is written already."""
+    if status in (HTTPStatus.OK, HTTPStatus.ACCEPTED):
+        return Sent(text, status)
     more = {"retry-after": "1"} if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE) else {}
     more |= {"www-authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
     return Response(text, status, {**HEADERS, **more}, "application/json")
@@ -222,7 +268,7 @@ async def _not_routed(request: Request, why: Exception) -> Response:
     return _http_refusal(why) if isinstance(why, HTTPException) else _mistake()
 
 
-def site_application(site: Site, pages: Sequence[BaseRoute] = ()) -> Starlette:
+def site_application(site: Site, pages: Sequence[BaseRoute] = ()) -> Callable[..., Any]:
     """The application that serves a site: its API and, behind it, pages for people.
 
     Parameters
@@ -242,5 +288,12 @@ def site_application(site: Site, pages: Sequence[BaseRoute] = ()) -> Starlette:
     handlers: Any = {HTTPException: _not_routed, Exception: _not_routed}
     app = Starlette(routes=[*own.routes(), *pages], lifespan=life, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    app.state.api = own
-    return app
+
+    async def arrived(scope: Any, receive: Any, send: Any) -> None:
+        if (name := own.asks(scope)) is None:
+            await app(scope, receive, send)
+        else:
+            response = await own.answer(Request(scope, receive), name)
+            await response(scope, receive, send)
+
+    return arrived

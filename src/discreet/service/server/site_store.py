@@ -7,10 +7,13 @@ charge.
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
 import sqlite3
 import threading
+import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +30,10 @@ create table if not exists asked(id text primary key, user text not null, data t
 create table if not exists frozen(data text primary key, reason text not null, by text not null);
 """
 STATES = ("asked", "waiting", "queued", "running", "done", "denied", "failed", "dangling")
+UNDONE = ("asked", "running", "failed", "dangling", "queued")
+UNSEEN = 0.02  # seconds in which another process may change the file before this one looks
+LATE = 0.05  # seconds between two looks at which states that nobody asked for are to be on disk
+Key = tuple[str, bytes, bytes, float | None]
 
 
 @dataclass(frozen=True)
@@ -79,14 +86,27 @@ class SiteStore:
 
     def __init__(self, path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        self._lock = threading.Lock()
+        self._lock = threading.Condition(threading.Lock())
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = normal")
         self._db.executescript(TABLES)
+        self._keys: dict[str, Key] = {}
+        self._frozen: dict[str, tuple[str, str] | None] = {}
+        self._version, self._looked = -1, 0.0
+        self._due: list[tuple[float, str]] = []
+        self._told: deque[tuple[float, str]] = deque()  # what is not in its order yet
+        self._resting = True
+        self._settling: threading.Thread | None = None
+        self._closed = False
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, once all answers that were made have left."""
+        with self._lock:
+            self._closed, settling = True, self._settling
+            self._lock.notify_all()
+        if settling is not None:
+            settling.join()
         with self._lock:
             self._db.close()
 
@@ -101,20 +121,43 @@ class SiteStore:
             sql = "insert into api_key(id, user, salt, hash, until) values (?,?,?,?,?)"
             db.execute(sql, (id, user, salt, digest, until))
 
-    def key(self, id: str) -> tuple[str, bytes, bytes, float | None] | None:
+    def key(self, id: str) -> Key | None:
         """User, salt, hash and end of a key that is not revoked."""
+        known = self._keys.get(id)
+        if known is not None and time.monotonic() < self._looked + UNSEEN:
+            return known
         with self._turn() as db:
+            self._look(db)
+            if (known := self._keys.get(id)) is not None:
+                return known
             sql = "select user, salt, hash, until from api_key where id = ? and not revoked"
-            return db.execute(sql, (id,)).fetchone()
+            found: Key | None = db.execute(sql, (id,)).fetchone()
+            if found is not None:
+                self._keys[id] = found
+            return found
+
+    def _look(self, db: sqlite3.Connection) -> None:
+        """Forget what was read of keys and freezes once another process may have changed it."""
+        now = time.monotonic()
+        if now < self._looked + UNSEEN:
+            return
+        self._looked = now
+        (version,) = db.execute("pragma data_version").fetchone()
+        if version != self._version:
+            self._version = version
+            self._keys.clear()
+            self._frozen.clear()
 
     def end_key(self, id: str) -> None:
         """End a key that has expired."""
         with self._turn() as db:
+            self._keys.clear()
             db.execute("update api_key set revoked = 1 where id = ?", (id,))
 
     def revoke_keys(self, user: str) -> int:
         """End all keys and sessions of a user."""
         with self._turn() as db:
+            self._keys.clear()
             db.execute("delete from session where user = ?", (user,))
             return db.execute("update api_key set revoked = 1 where user = ? and not revoked", (user,)).rowcount
 
@@ -142,11 +185,49 @@ class SiteStore:
     def add_asked(self, entry: AskedEntry) -> AskedEntry:
         """Write a question down; the one that is there already, where this user used its key before."""
         with self._turn() as db:
-            db.execute("insert or ignore into asked values (?,?,?,?,?,?,?,?,?,?)", tuple(vars(entry).values()))
+            sql = "insert or ignore into asked values (?,?,?,?,?,?,?,?,?,?)"
+            if db.execute(sql, tuple(vars(entry).values())).rowcount == 1:
+                return entry
+            self._settle(db)
             row = db.execute(
                 "select * from asked where user = ? and data = ? and key = ?", (entry.user, entry.data, entry.key)
             ).fetchone()
             return AskedEntry(*row)
+
+    def done_at(self, id: str, due: float) -> None:
+        """Say that a question is done from this moment on: whoever looks at states sees it so."""
+        self._told.append((due, id))
+        if self._resting:
+            with self._lock:
+                if self._settling is None and not self._closed:
+                    self._settling = threading.Thread(target=self._settle_late, daemon=True, name="states")
+                    self._settling.start()
+                self._lock.notify_all()
+
+    def _settle(self, db: sqlite3.Connection) -> None:
+        """Write down, all at once, which questions are done by now."""
+        now, done = time.monotonic(), []
+        while self._told:
+            heapq.heappush(self._due, self._told.popleft())
+        while self._due and self._due[0][0] <= now:
+            done.append(heapq.heappop(self._due)[1])
+        if done:
+            states = ",".join(f"'{state}'" for state in UNDONE)
+            sql = f"update asked set state = 'done', why = '' where state in ({states}) and id in"
+            db.execute(f"{sql} (select value from json_each(?))", (json.dumps(done),))
+
+    def _settle_late(self) -> None:
+        """Write down what nobody looked at: a little later than it could be, so that one transaction serves many."""
+        with self._lock:
+            while True:
+                self._resting = True
+                if not self._due and not self._told:
+                    if self._closed:
+                        return
+                    self._lock.wait()
+                self._resting = False
+                self._lock.wait(LATE)
+                self._settle(self._db)
 
     def asked(
         self, user: str | None = None, data: str | None = None, state: str | None = None, most: int = -1
@@ -156,24 +237,28 @@ class SiteStore:
         wanted = {name: value for name, value in given.items() if value is not None}
         where = " and ".join(f"{name} = ?" for name in wanted) or "1"
         with self._turn() as db:
+            self._settle(db)
             sql = f"select * from asked where {where} order by rowid desc limit ?"
             return [AskedEntry(*row) for row in db.execute(sql, (*wanted.values(), most))]
 
     def counted(self, by: Literal["user", "state"], user: str | None = None) -> dict[str, int]:
         """How many questions there are of each user, or in each state; of one user, where one is named."""
         with self._turn() as db:
+            self._settle(db)
             sql = f"select {by}, count(*) from asked where ? is null or user = ? group by {by}"
             return dict(db.execute(sql, (user, user)))
 
     def asked_by_id(self, id: str) -> AskedEntry | None:
         """The question with this identifier."""
         with self._turn() as db:
+            self._settle(db)
             row = db.execute("select * from asked where id = ?", (id,)).fetchone()
             return None if row is None else AskedEntry(*row)
 
     def asked_by_key(self, user: str, data: str, key: str) -> AskedEntry | None:
         """The question that a user asked under a key."""
         with self._turn() as db:
+            self._settle(db)
             sql = "select * from asked where user = ? and data = ? and key = ?"
             row = db.execute(sql, (user, data, key)).fetchone()
             return None if row is None else AskedEntry(*row)
@@ -182,6 +267,7 @@ class SiteStore:
         """Bring a question from one of these states to another; False where it is in none of them any more."""
         marks = ",".join("?" * len(before))
         with self._turn() as db:
+            self._settle(db)
             sql = f"update asked set state = ?, why = ? where id = ? and state in ({marks})"
             return db.execute(sql, (state, why, id, *before)).rowcount == 1
 
@@ -193,15 +279,22 @@ class SiteStore:
     def freeze(self, data: str, reason: str, by: str) -> None:
         """Let nobody ask a data set."""
         with self._turn() as db:
+            self._frozen.clear()
             db.execute("insert or replace into frozen values (?,?,?)", (data, reason, by))
 
     def thaw(self, data: str) -> None:
         """Let it be asked again."""
         with self._turn() as db:
+            self._frozen.clear()
             db.execute("delete from frozen where data = ?", (data,))
 
     def frozen(self, data: str) -> tuple[str, str] | None:
         """Why a data set is not asked, and who said so; None where it is."""
+        if data in self._frozen and time.monotonic() < self._looked + UNSEEN:
+            return self._frozen.get(data)
         with self._turn() as db:
-            sql = "select reason, by from frozen where data = ?"
-            return db.execute(sql, (data,)).fetchone()
+            self._look(db)
+            if data not in self._frozen:
+                sql = "select reason, by from frozen where data = ?"
+                self._frozen[data] = db.execute(sql, (data,)).fetchone()
+            return self._frozen[data]

@@ -7,6 +7,7 @@ import threading
 from contextlib import suppress
 
 MOST = 2**30  # bytes of a message
+TOGETHER = 2**16  # bytes that are taken at a time
 
 
 class FramedLine:
@@ -31,6 +32,7 @@ class FramedLine:
 
     def __init__(self, end: socket.socket) -> None:
         self._end, self._sending = end, threading.Lock()
+        self._arrived, self._taken = b"", 0  # bytes that are there, and how many of them were given
 
     def send(self, message: bytes) -> None:
         """Send a message; threads take turns."""
@@ -44,15 +46,23 @@ class FramedLine:
         return None if length is None or length > MOST else self._exactly(length)
 
     def _exactly(self, size: int) -> bytes | None:
-        parts = bytearray()
+        """So many bytes; of what arrives with them, the rest is kept: short messages come several at a time."""
+        found = self._arrived[self._taken : self._taken + size]
+        if len(found) == size:
+            self._taken += size
+            return found
+        parts = bytearray(found)
+        self._arrived, self._taken = b"", 0
         while len(parts) < size:
             try:
-                part = self._end.recv(min(size - len(parts), 2**20))
+                part = self._end.recv(min(max(size - len(parts), TOGETHER), 2**20))
             except OSError:
                 return None
             if not part:
                 return None
-            parts += part
+            self._taken = min(len(part), size - len(parts))
+            self._arrived = part
+            parts += part[: self._taken]
         return bytes(parts)
 
     def close(self) -> None:

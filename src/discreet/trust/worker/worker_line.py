@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +31,23 @@ LONGEST = 2000  # letters of what a worker says of its place
 FACTS = {"units": int, "curated": bool, "secret": bool, "rereads": bool, "shows_all_rows": bool, "walls": str}
 
 
+@unheld("one call")
+class AwaitedRelease:
+    """What one thread waits for: a release, as it was written, or word that there is none."""
+
+    __slots__ = ("release", "wake")
+
+    def __init__(self) -> None:
+        self.release: bytes | None = None
+        self.wake = threading.Lock()
+        self.wake.acquire()
+
+    def settle(self, release: bytes | None) -> None:
+        """Tell the thread; once."""
+        self.release = release
+        self.wake.release()
+
+
 @unheld("own turns")
 class WorkerLine:
     """Starts the worker of a data set when it is first asked, and again when it ended; it ends with this process.
@@ -49,7 +65,7 @@ class WorkerLine:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._line: FramedLine | None = None
-        self._waiting: dict[int, Future[bytes]] = {}
+        self._waiting: dict[int, AwaitedRelease] = {}
         self._numbers = 0
         self._questions: dict[Any, bytes] = {}
         self._facts: dict[str, Any] = {}
@@ -88,26 +104,27 @@ class WorkerLine:
     def ask(self, lists: Any, question: Any, mechanism: Any) -> bytes:
         """The release of a question, as it was written; `EngineFailure` where there is none."""
         message = pickle.dumps((pickle.dumps(lists), self._written(lists, question), cloudpickle.dumps(mechanism)))
-        self.start()
-        future: Future[bytes] = Future()
+        if self._line is None:
+            self.start()
+        awaited = AwaitedRelease()
         with self._lock:
             line = self._line
             if line is None:
                 raise unanswered(self.place.name)
             self._numbers += 1
             number = self._numbers
-            self._waiting[number] = future
+            self._waiting[number] = awaited
         try:
             line.send(number.to_bytes(8, "little") + message)
-            return future.result(self._patience)
-        except TimeoutError:
-            self._end(line)
-            raise unanswered(self.place.name) from None
+            if not awaited.wake.acquire(timeout=self._patience):
+                self._end(line)
         except OSError:
             raise unanswered(self.place.name) from None
         finally:
-            with self._lock:
-                self._waiting.pop(number, None)
+            self._waiting.pop(number, None)
+        if awaited.release is None:
+            raise unanswered(self.place.name)
+        return awaited.release
 
     def _written(self, lists: Any, question: Any) -> bytes:
         """A question as it is sent; one that has a recipe is determined by it, and is written once."""
@@ -170,10 +187,10 @@ class WorkerLine:
         """Hand each release to whoever waits for it; at the end, tell all that there is none."""
         while (message := line.receive()) is not None:
             number, kind, release = int.from_bytes(message[:8], "little"), message[8:9], message[9:]
-            with self._lock:
-                future = self._waiting.pop(number, None)
-            if future is not None:
-                self._settle(future, release if kind == ANSWERED else None)
+            with self._lock:  # so that nobody else tells the same thread
+                awaited = self._waiting.pop(number, None)
+            if awaited is not None:
+                awaited.settle(release if kind == ANSWERED else None)
         self._end(line)
         process.wait()
 
@@ -183,14 +200,8 @@ class WorkerLine:
                 return
             self._line, left, self._waiting = None, list(self._waiting.values()), {}
             self._stop(line)
-        for future in left:
-            self._settle(future, None)
-
-    def _settle(self, future: Future[bytes], release: bytes | None) -> None:
-        if release is None:
-            future.set_exception(unanswered(self.place.name))
-        else:
-            future.set_result(release)
+        for awaited in left:
+            awaited.settle(None)
 
     def _stop(self, line: FramedLine) -> None:
         line.close()
