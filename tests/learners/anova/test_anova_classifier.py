@@ -16,6 +16,7 @@ from discreet.audit.trial import judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.events import Composed, LaplaceLoss
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.learners.anova import anova_model
 from discreet.learners.anova.anova_classifier import AnovaClassifier
@@ -171,6 +172,18 @@ def test_where_noise_hides_all_functions_the_rounds_count_the_classes() -> None:
     with patch.multiple(anova_model, HIDDEN=np.inf, DIM=np.inf):
         assert np.ptp(model.fit(X, y).predict_proba(X)[:, 0]) == 0
     assert model.n_iter_ == 0
+
+
+def test_of_so_few_records_as_are_known_the_whole_budget_counts_the_classes() -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.uniform(-1, 1, (100, 3)), np.where(np.arange(100) < 20, "in", "out")
+    model = AnovaClassifier(classes=["in", "out"], bounds=(-1, 1), epsilon=0.3, expected_size=100)
+    found = [model.fit(X, y).predict_proba(X)[:, 0] for _ in range(25)]
+    assert model.n_iter_ == 0
+    assert np.ptp(found, axis=1).max() == 0
+    assert np.median(found) == pytest.approx(0.2, abs=0.06)
+    assert isinstance(model.event_, LaplaceLoss)
+    assert isinstance(model.set_params(expected_size=5000).fit(X, y).event_, Composed)
 
 
 def test_the_audit_does_not_refute_a_fit_and_would_see_two_thirds_of_the_noise() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -26,13 +27,14 @@ from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluation import Evaluation
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.score_cells import FINE, placed, probability_at, scored, step_of
-from discreet.learners.selection.score_table import score_plan
+from discreet.learners.selection.score_table import ScoreCells, ScoreSides, ScoreTable, score_plan
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.tables.contingency import contingency_between_of, contingency_of
 from discreet.questions.tables.tree import Tree
 from discreet.releases.least_noise import SumPlan
-from discreet.releases.spread import spread
+from discreet.releases.spread import Spread, spread
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
@@ -190,6 +192,28 @@ def test_intervals_are_narrow_where_records_are_many_and_hold_everything_where_n
     assert hidden.recall[1].half_width > 0.4
 
 
+def test_shares_are_of_cells_and_sides_together_by_their_information() -> None:
+    """Two cells below the middle and one above, of noise 1; sides have noise 2: weights are 4 to 2, and 4 to 1."""
+    counts = np.array([[10.0, 20.0, 4.0], [3.0, 3.0, 50.0]])
+    cells = ScoreCells(np.array([0.0, 0.2, 0.5, 1.0]), np.zeros(3, dtype=bool), 2)
+    sides = ScoreSides(np.array([[36.0, 9.0], [0.0, 40.0]]), Spread(Gaussian(2.0), 2.0))
+    table = ScoreTable(counts, cells, Spread(Gaussian(1.0), 1.0), sides)
+    found = Evaluation(name="", receipt=Mock(), confidence=0.95, population=False, classes=("a", "b"), table=table)
+    together = found.confusion["count"].values
+    assert together.tolist() == pytest.approx([32.0, 5.0, 4.0, 48.0])
+    assert found.recall[1].value == pytest.approx(48 / 52)
+    assert found.precision[1].value == pytest.approx(48 / 53)
+    low, high = found.confusion["count"].interval
+    assert (high - low)[[0, 1]] == pytest.approx(2 * 1.959964 * np.sqrt([8 / 6, 4 / 5]), rel=1e-4)
+
+
+def test_the_interval_of_an_accuracy_is_narrow_where_noise_is_large() -> None:
+    """It was 0.04 from cells alone."""
+    rng = np.random.default_rng(0)
+    p, y = rare(5000, 0.5, "smooth", rng)
+    assert evaluate(Given(), p[:, None], y, epsilon=0.1).accuracy.half_width < 0.03
+
+
 def test_the_interval_of_the_auc_has_every_order_of_scores_within_a_cell() -> None:
     """Where noise is nothing, that alone is unknown: four cells leave more open than many."""
     X, y = people()
@@ -302,13 +326,13 @@ def test_a_retry_with_its_key_gives_the_same_figures_and_another_model_is_refuse
 
 
 def test_no_audit_refutes_it_and_one_does_with_two_thirds_of_the_noise() -> None:
-    """Every record is one mark in each level of the tree, one in the classes and one in the cells."""
+    """Every record is one mark in each level of the tree, one in the sides and one in the cells."""
     data = private(10, Budget(3.0))
     records = scored(MODEL, data, "y")
     plan = score_plan(records, data, 4, Budget(3.0))
     questions = (
         records.asked(Tree.weighted(4, 16, "l1").question(records.schema, "score", 16)),  # 4096 take long
-        records.asked(contingency_of(records.schema, ("y",), (0,))),
+        records.asked(contingency_between_of(records.schema, "y", "score", (0.0, 2048.0, 4096.0))),
         records.asked(contingency_between_of(records.schema, "y", "score", (0.0, 7.0, 2048.0, 4096.0))),
     )
     assert pure_epsilon(plan.event) == pytest.approx(3.0, rel=1e-6)

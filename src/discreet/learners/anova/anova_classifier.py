@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
 from discreet.learners.anova.anova_model import AnovaModel
 from discreet.learners.linear.class_weights import WeightedClasses
 from discreet.questions.gradients.gradients import contrasts
@@ -67,6 +67,7 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         interactions: bool | None = None,
         monotonic_cst: Any = None,
         max_iter: int | None = None,
+        expected_size: int | None = None,
         target: str | None = None,
         classes: Any = None,
         bounds: Any = None,
@@ -76,6 +77,7 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         self.interactions = interactions
         self.monotonic_cst = monotonic_cst
         self.max_iter = max_iter
+        self.expected_size = expected_size
         self.target, self.classes, self.bounds = target, classes, bounds
         self.epsilon, self.delta = epsilon, delta
 
@@ -88,20 +90,49 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         own = SizeEstimate(float(counts.sum()), len(counts) * stddev**2)
         count = joined([columns, own]).known(task.data.public_size)
         known = WeightedClasses.of(counts, stddev, np.ones(task.classes))
-        center = contrasts(task.classes) @ np.log(np.maximum(known.shares, RAREST))
+        return self._start(task, known.shares, count)
+
+    def typical_start(self, task: Task, count: float) -> TargetStart:
+        """With classes that are alike."""
+        return self._start(task, np.full(task.classes, 1 / task.classes), count)
+
+    def _start(self, task: Task, shares: Array, count: float) -> TargetStart:
+        center = contrasts(task.classes) @ np.log(np.maximum(shares, RAREST))
         return TargetStart(tuple(center.tolist()), 1.0, count, PRIOR, self._residual(task.classes))
 
+    def first_pull(self, task: Task, begun: TargetStart) -> ResidualPull:
+        """Residuals are shrunk to the length that all would have if classes were alike."""
+        return self._pulled(task, begun, 0.0)
+
     def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
-        """Residuals are shrunk to the length that all would have if classes were alike and nothing were known.
+        """To the same length in all rounds."""
+        return self._pulled(fit.task, fit.begun, fit.posterior.variance / fit.begun.count)
+
+    def _pulled(self, task: Task, begun: TargetStart, variance: float) -> ResidualPull:
+        """How residuals pull where scores have this variance.
 
         The mean second derivative falls as scores vary more: that of a logistic function of a normal variable, by
         MacKay 1992.
         """
-        basis = contrasts(fit.task.classes)
-        shares, outputs = softmax(basis.T @ np.array(fit.begun.center)), len(basis)
-        variance = fit.posterior.variance / fit.begun.count / outputs
-        bend = float(1 - np.square(shares).sum()) / outputs / math.sqrt(1 + math.pi * variance / 4)
-        return ResidualPull(fit.size, bend, bend, fit.size)
+        basis = contrasts(task.classes)
+        shares, outputs = softmax(basis.T @ np.array(begun.center)), len(basis)
+        flatter = math.sqrt(1 + math.pi * variance / outputs / 4)
+        bend = float(1 - np.square(shares).sum()) / outputs / flatter
+        return ResidualPull(begun.size, bend, bend, begun.size)
+
+    def constant(self, fit: AnovaFit, target: TargetCounts, steps: Spread, rounds: int) -> TargetStart:
+        """The classes, counted once more in each."""
+        for _ in range(rounds):
+            target.ask(fit.permit, steps.noise)
+        return self.start(fit.task, target.columns, target.counts, target.stddev)
+
+    def constant_sums(self, task: Task) -> BoundedSum:
+        """The number of records of each class."""
+        return self.target_counts(task)
+
+    def constant_of(self, task: Task, sums: Array, stddev: float) -> TargetStart:
+        """The shares of the classes."""
+        return self.start(task, SizeEstimate(float(sums.sum()), len(sums) * stddev**2), sums, stddev)
 
     def directions(self, task: Task) -> Array:
         """The score of the second class against the first, or that of each class."""

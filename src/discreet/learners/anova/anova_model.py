@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from discreet.core.bound import Norm
 from discreet.core.checks import check_whole
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
 from discreet.learners.anova.anova_fit import (
@@ -23,10 +22,10 @@ from discreet.learners.anova.anova_fit import (
     TargetStart,
     groups_of,
 )
+from discreet.learners.anova.anova_form import AnovaForm
 from discreet.learners.anova.anova_posterior import LAST, AnovaPosterior, independent_products, shrunk_products
-from discreet.learners.anova.anova_shapes import AnovaShapes
-from discreet.learners.anova.smooth_bases import CELLS, ColumnBasis, bases_of, mean_squares
-from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
+from discreet.learners.anova.smooth_bases import ColumnBasis, bases_of, mean_squares
+from discreet.questions.columns.column_trees import ColumnTrees, column_trees_of
 from discreet.questions.gradients.anova_features import (
     AnovaFeatures,
     Bases,
@@ -40,7 +39,6 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.second_moments import CROSS, unfolded
 from discreet.releases.joint_plan import Stage, StagedPlan, staged, vector_noise
 from discreet.releases.spread import Spread, spread
-from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -48,16 +46,12 @@ from discreet.trust.stored import Artefact
 COUNTS, PRODUCTS, START, STEPS = 0.1, 0.06, 0.02, 0.82  # shares of the budget
 ROUNDS, PURE_ROUNDS = 6, 3
 REACH = 0.9  # of the typical length of features, to which they are shrunk
-FUNCTIONS, FEWEST, ALL = 10, 3, 300  # of a column at most and at least, and of all columns together
-PURE = 60  # functions of all columns together, where no delta is paid
-MARKS = 16  # functions of a category at most
-# Standard deviations of noise by which a function would be seen that all scores follow. Below the one, all rounds ask
-# about the target, and predictions are constant; below the other the first does: an unknown middle hides functions.
+# Standard deviations of noise by which a function would be seen that all scores follow. Below the one, all rounds find
+# a constant; below the other the first asks about the target: an unknown middle hides functions.
 HIDDEN, DIM = 8.0, 24.0
-PAIRED, FEW = 420, 10  # products of pairs at most, and columns up to which a pair has nine of them
 
 
-class AnovaModel(AnovaShapes):
+class AnovaModel(AnovaForm):
     """Scores that are sums of one smooth function of each feature, and one of each pair of features.
 
     Parameters
@@ -72,13 +66,16 @@ class AnovaModel(AnovaShapes):
         Public. The number of rounds; where not given, 6, and 3 where no delta is paid. Where noise is large for so many
         records, the first of them asks about the target alone; and all do where noise hides every function: then
         predictions are constant, and `n_iter_` is 0.
+    expected_size : int, optional
+        Public. The number of records, about, where it is secret. If noise hides every function of so many, as it does
+        of 200 records at epsilon 0.3, the whole budget is for one release about the target, in the noise that is least
+        for it: predictions are the best constant. Of as many as are there, if their number is public.
     """
 
     supervised: ClassVar[bool] = True
     categories: ClassVar[bool] = True
-    interactions: bool | None
-    monotonic_cst: Any
     max_iter: int | None
+    expected_size: int | None
     start_share: ClassVar[float] = START
 
     @abstractmethod
@@ -94,8 +91,28 @@ class AnovaModel(AnovaShapes):
         """What counts of the target with this noise say, beside what the columns say about the number of records."""
 
     @abstractmethod
+    def typical_start(self, task: Task, count: float) -> TargetStart:
+        """What is known of the target of so many records before any release."""
+
+    @abstractmethod
+    def first_pull(self, task: Task, begun: TargetStart) -> ResidualPull:
+        """How residuals pull where no function is known."""
+
+    @abstractmethod
     def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """How residuals pull in a round."""
+
+    @abstractmethod
+    def constant(self, fit: AnovaFit, target: TargetCounts, steps: Spread, rounds: int) -> TargetStart:
+        """The constant that so many rounds find, which ask nothing else."""
+
+    @abstractmethod
+    def constant_sums(self, task: Task) -> BoundedSum:
+        """What is asked where nothing but a constant is to be found."""
+
+    @abstractmethod
+    def constant_of(self, task: Task, sums: Array, stddev: float) -> TargetStart:
+        """The constant that these sums say, with this noise."""
 
     @abstractmethod
     def directions(self, task: Task) -> Array:
@@ -113,9 +130,14 @@ class AnovaModel(AnovaShapes):
 
     def check(self) -> None:
         check_whole(self.purpose, "max_iter", self._rounds())
+        if self.expected_size is not None:
+            check_whole(self.purpose, "expected_size", self.expected_size)
 
     def plan(self, task: Task) -> StagedPlan:
-        """Trees of all columns, products of features, what the target is alone, and `max_iter` residual sums."""
+        """Trees of all columns, products of features, what the target is alone, and `max_iter` residual sums.
+
+        Of what the target is alone, where that is all that so many records show.
+        """
         self._check_columns(task)
         form, outputs = self._form(task), len(self.directions(task).T)
         asked: dict[str, Any] = {
@@ -136,10 +158,16 @@ class AnovaModel(AnovaShapes):
             stages.append(Stage(question, PRODUCTS))
         stages += [Stage(self.target_counts(task), self.start_share), *self.size_stages(task)]
         stages.append(Stage(gradients, STEPS, self._rounds()))
-        return staged(task.data, stages, task.budget, vector_noise)
+        plan = staged(task.data, stages, task.budget, vector_noise)
+        count = task.data.public_size or self.expected_size
+        if count is None or self._seen_of(task, float(count), plan.spreads[-1].stddev) >= HIDDEN:
+            return plan
+        return staged(task.data, [Stage(self.constant_sums(task), 1.0)], task.budget)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Find the functions of columns, what products of them are over the records, and the coefficients."""
+        if len(plan.spreads) == 1:
+            return self._learn_constant(task, plan.spreads[0], permit)
         counts, *others = plan.spreads
         trees = ColumnTrees.of(task.schema, task.features, self._norm)
         released = permit.ask(column_trees_of(task.schema, task.features, self._norm), counts.noise)
@@ -153,35 +181,62 @@ class AnovaModel(AnovaShapes):
             )
         ]
         *before, steps = others
-        columns, target = SizeEstimate.of(trees, released, counts.stddev), TargetCounts(task, self.target_counts(task))
+        target = TargetCounts(task, self.target_counts(task), SizeEstimate.of(trees, released, counts.stddev))
         target.ask(permit, before[self.delta > 0].noise)
-        begun = self.start(task, columns, target.counts, target.stddev)
+        begun = self.start(task, target.columns, target.counts, target.stddev)
         bases = bases_of(found, form.paired, form.products)
         squares = mean_squares(found, bases)
         reach = REACH * typical_length(squares, self._norm)
         products = self._products(task, bases, squares, reach, begun.count, others[0], permit)
         posterior = AnovaPosterior(products, groups_of(bases), len(self.directions(task).T))
         fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, reach, begun, posterior)
-        for turn in range(self._rounds()):
-            seen = math.inf if fit.turns else self._seen(fit, squares, reach * steps.stddev)
-            if seen < (HIDDEN if turn else DIM):
-                target.ask(permit, steps.noise)
-                fit.restart(self.start(task, columns, target.counts, target.stddev))
-            else:
-                fit.advance(self.pull(fit, before[-1]), steps)
+        self._advance(
+            fit, target, before[-1], steps, partial(self._seen, task, squares=squares, stddev=reach * steps.stddev)
+        )
         if fit.turns:
             posterior.fit(fit.begun.variance, LAST)
         return {**self._artefact(task, fit, found), "n_iter_": fit.turns}
 
-    def _seen(self, fit: AnovaFit, squares: Array, stddev: float) -> float:
+    def _advance(
+        self, fit: AnovaFit, target: TargetCounts, sizes: Spread, steps: Spread, seen: Callable[[TargetStart], float]
+    ) -> None:
+        """All rounds."""
+        rounds = self._rounds()
+        if seen(fit.begun) < DIM:
+            target.ask(fit.permit, steps.noise)
+            fit.restart(self.start(fit.task, target.columns, target.counts, target.stddev))
+            rounds -= 1
+            if seen(fit.begun) < HIDDEN:
+                fit.restart(self.constant(fit, target, steps, rounds))
+                return
+        for _ in range(rounds):
+            fit.advance(self.pull(fit, sizes), steps)
+
+    def _seen(self, task: Task, begun: TargetStart, *, squares: Array, stddev: float) -> float:
         """By how many standard deviations of noise one function would be seen that all scores follow.
 
         The sum of residuals times this function is compared with the noise on all rounds together: so it depends on
         noise, and on the number of records and what else is known of the target, but not on what functions there are.
         """
-        pull = self.pull(fit, None)
-        score = math.sqrt(float(squares[1:].max()) * fit.begun.variance)
-        return fit.begun.count * pull.bend * score * math.sqrt(self._rounds()) / (pull.residual * stddev)
+        pull, score = self.first_pull(task, begun), math.sqrt(float(squares[1:].max()) * begun.variance)
+        return begun.count * pull.bend * score * math.sqrt(self._rounds()) / (pull.residual * stddev)
+
+    def _seen_of(self, task: Task, count: float, stddev: float) -> float:
+        """The same for so many records, spread evenly, with this noise on features that have length 1: it is public."""
+        form, even = self._form(task), self._even(task)
+        squares = mean_squares(even, bases_of(even, form.paired, form.products))
+        reach = REACH * typical_length(squares, self._norm)
+        return self._seen(task, self.typical_start(task, count), squares=squares, stddev=reach * stddev)
+
+    def _learn_constant(self, task: Task, spread: Spread, permit: Permit) -> Artefact:
+        """No functions, of which as little is known as before; and a constant."""
+        form, even = self._form(task), self._even(task)
+        bases, question = bases_of(even, form.paired, form.products), self.constant_sums(task)
+        begun = self.constant_of(task, permit.ask(question, spread.noise), spread.stddev)
+        posterior = AnovaPosterior(np.zeros((bases.size, bases.size)), groups_of(bases), len(self.directions(task).T))
+        fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, 1.0, begun, posterior)
+        fit.restart(begun)
+        return {**self._artefact(task, fit, even), "n_iter_": 0}
 
     def _products(
         self, task: Task, bases: Bases, squares: Array, reach: float, count: float, noisy: Spread, permit: Permit
@@ -194,46 +249,6 @@ class AnovaModel(AnovaShapes):
         features = AnovaFeatures(task.schema, task.features, bases, reach, "l2")
         stddev = spread(task.data, question, noisy.noise).stddev
         return shrunk_products(unfolded(released, features), squares, count, stddev, CROSS)
-
-    def _form(self, task: Task) -> Bases:
-        """The bases of these columns, with functions that are 0: their form is public."""
-        kinds = [task.schema.columns[name] for name in task.features]
-        d = len(kinds)
-        waves = int(np.clip(ALL // d, FEWEST, FUNCTIONS) if self.delta > 0 else np.clip(PURE // d, 1, FUNCTIONS))
-        sizes = tuple(min(len(kind.values), MARKS) if isinstance(kind, Category) else waves for kind in kinds)
-        free = tuple(np.flatnonzero(self._signs(task) == 0).tolist())
-        pairs, products = len(free) * (len(free) - 1) // 2, 3 if d <= FEW else 2
-        products = products if products**2 * pairs <= PAIRED else 1
-        wanted = self.delta > 0 and pairs <= PAIRED if self.interactions is None else self.interactions
-        paired = free if wanted and len(free) > 1 else ()
-        scales = (1.0, 1.0, 1.0)
-        return Bases(sizes, np.zeros((d, CELLS)), np.zeros((sum(sizes), CELLS)), scales, paired, products)
-
-    def _signs(self, task: Task) -> NDArray[np.intp]:
-        """What `monotonic_cst` says of each feature."""
-        given, names = self.monotonic_cst, task.features
-        if given is None:
-            return np.zeros(len(names), dtype=np.intp)
-        known = isinstance(given, dict) and set(given) <= set(names)
-        signs = (
-            [given.get(name, 0) for name in names] if known else np.atleast_1d(np.asarray(given, dtype=object)).tolist()
-        )
-        if len(signs) != len(names) or not all(sign in (-1, 0, 1) for sign in signs):
-            obstacle = f"monotonic_cst is {given}, for {len(names)} features"
-            raise ParameterError(self.purpose, obstacle, "Give -1, 0 or 1 for each, or a dict of names.")
-        return np.asarray(signs, dtype=np.intp)
-
-    def _check_columns(self, task: Task) -> None:
-        """Refuse categories of more values than a feature has cells, or that are to be monotone."""
-        for name, sign in zip(task.features, self._signs(task), strict=True):
-            column = task.schema.columns[name]
-            if isinstance(column, Category) and (len(column.values) > CELLS or sign):
-                obstacle = f"{name} has {len(column.values)} values" + (" and cannot be monotone" if sign else "")
-                raise ParameterError(self.purpose, obstacle, f"Give categories of at most {CELLS} values, or numbers.")
-
-    @property
-    def _norm(self) -> Norm:
-        return "l2" if self.delta > 0 else "l1"
 
     def _rounds(self) -> int:
         usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
@@ -273,14 +288,6 @@ class AnovaModel(AnovaShapes):
     @abstractmethod
     def _level_of(self, task: Task, begun: TargetStart) -> Array:
         """The scores before the first round."""
-
-    def _edges(self, task: Task, place: int, found: ColumnBasis) -> Array:
-        """The edges of the cells of a feature, in its own units."""
-        column, starts = task.schema.columns[task.features[place]], np.append(found.starts, LEAVES)
-        if isinstance(column, Category):
-            return np.arange(len(starts), dtype=np.float64)
-        number = task.schema.number(task.features[place])
-        return number.lower + (number.upper - number.lower) * (starts / LEAVES)
 
 
 def monotone(shapes: Array, shares: Array, sign: int) -> Array:

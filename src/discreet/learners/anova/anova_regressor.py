@@ -13,15 +13,19 @@ from discreet.core.checks import check_one_of, check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
 from discreet.learners.anova.anova_model import AnovaModel
+from discreet.learners.anova.mean_search import MeanSearch
 from discreet.learners.anova.smooth_bases import distribution, quantile_of
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import shrunk_total_of
 from discreet.questions.gradients.anova_gradients import anova_residuals_of, residual_sizes
 from discreet.questions.gradients.anova_scores import Loss
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.joint_plan import Stage, StagedPlan
-from discreet.releases.spread import Spread
+from discreet.releases.spread import Spread, spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -33,6 +37,8 @@ SQUARE = {"squared": 0.5, "poisson": 0.25, "gamma": 0.25}  # mean square of shru
 NEAR = 0.6  # the share of residuals by whose size that of the share INSIDE is computed at first, as if they were normal
 ANYWHERE = 16.0  # the share of records that may be anywhere between the bounds, in squares of the noise on a share
 DOUBT = 0.5  # of these, by which more may be near the center: a unit that is too small does less harm
+COARSE = 16  # cells of the target, where nothing but a quantile is asked
+MOST = 0.85  # the share of records whose values a mean is searched among, where noise hides none
 SIZES = 3  # rounds, from the second on, before which the sizes of residuals are asked
 FASTEST = 4.0  # by which a size falls at once
 
@@ -90,6 +96,7 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
         interactions: bool | None = None,
         monotonic_cst: Any = None,
         max_iter: int | None = None,
+        expected_size: int | None = None,
         target: str | None = None,
         bounds: Any = None,
         target_bounds: Any = None,
@@ -101,6 +108,7 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
         self.interactions = interactions
         self.monotonic_cst = monotonic_cst
         self.max_iter = max_iter
+        self.expected_size = expected_size
         self.target, self.bounds, self.target_bounds = target, bounds, target_bounds
         self.epsilon, self.delta = epsilon, delta
 
@@ -168,18 +176,79 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
 
     def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """Residuals are shrunk to the size that the share INSIDE has; it does not grow from round to round."""
-        inside, size = INSIDE[self.loss], fit.size
+        size = fit.size
         if sizes is not None and 0 < fit.turns <= SIZES:
             beyond = np.cumsum(fit.sizes(sizes)[::-1])  # of this size or larger, from the largest on
             noise = sizes.stddev * np.sqrt(np.arange(1, len(beyond) + 1))
-            over = np.flatnonzero(beyond + noise > (1 - inside) * fit.begun.count)
+            over = np.flatnonzero(beyond + noise > (1 - INSIDE[self.loss]) * fit.begun.count)
             found = float(residual_sizes()[::-1][over[0] if len(over) else -1])
             size = float(np.clip(found, size / FASTEST, size))
+        return self._pulled(size)
+
+    def first_pull(self, task: Task, begun: TargetStart) -> ResidualPull:
+        return self._pulled(begun.size)
+
+    def _pulled(self, size: float) -> ResidualPull:
+        """How residuals of this size pull."""
+        inside = INSIDE[self.loss]
         if self.loss == "quantile":
             return ResidualPull(
                 max(self.level, 1 - self.level), inside / (2 * size), self.level * (1 - self.level), size
             )
         return ResidualPull(size, inside, SQUARE[self.loss] * size**2, size)
+
+    def typical_start(self, task: Task, count: float) -> TargetStart:
+        """In the middle of the bounds of the target."""
+        return self._start(task, 0.5, count)
+
+    def _start(self, task: Task, share: float, count: float) -> TargetStart:
+        """At this place between the bounds of the target, where residuals may be as large as half of what is between.
+
+        By logarithms, as large as the target is there.
+        """
+        number = task.schema.number(str(task.target))
+        width, place = number.upper - number.lower, min(max(share, 0.0), 1.0)
+        middle, size = number.lower + width * place, _farther(INSIDE[self.loss]) / _farther(0.85)
+        if self._logarithmic:
+            return TargetStart((0.0,), max(middle, width / LEAVES), count, PRIOR[self.loss], size)
+        return TargetStart((middle,), width / 2, count, PRIOR[self.loss], size)
+
+    def constant(self, fit: AnovaFit, target: TargetCounts, steps: Spread, rounds: int) -> TargetStart:
+        """A quantile by more counts; a mean by sums of values near where those before have led."""
+        if self.loss == "quantile":
+            for _ in range(rounds):
+                target.ask(fit.permit, steps.noise)
+            return self.start(fit.task, target.columns, target.counts, target.stddev)
+        found, number = self._search(fit, target), fit.task.schema.number(str(fit.task.target))
+        for turn in range(1, rounds + 1):
+            question = shrunk_total_of(fit.task.schema, str(fit.task.target), found.place, found.size)
+            stddev = spread(fit.task.data, question, steps.noise).stddev
+            found.add(float(fit.permit.ask(question, steps.noise)[0]), stddev, turn)
+        return self._start(fit.task, (found.place - number.lower) / (number.upper - number.lower), fit.begun.count)
+
+    def _search(self, fit: AnovaFit, target: TargetCounts) -> MeanSearch:
+        """From the median, among the values of most records, or of all where noise hides where those are."""
+        name = (str(fit.task.target),)
+        trees, number = ColumnTrees.of(fit.task.schema, name, self._norm), fit.task.schema.number(name[0])
+        noise = target.stddev * math.sqrt(trees.tree.variance(np.where(np.arange(LEAVES) < LEAVES // 2, 1.0, 0.0)))
+        counted, width = trees.counts(target.counts)[0], (number.upper - number.lower) / LEAVES
+        center = self._center(counted, ANYWHERE * noise**2 / fit.begun.count)
+        near = _near(counted, center, min(MOST + noise / fit.begun.count, 1.0))
+        return MeanSearch(number, number.lower + width * center, width * near, fit.begun.count)
+
+    def constant_sums(self, task: Task) -> BoundedSum:
+        """Coarse counts of the target for a quantile; what a mean is made of for others."""
+        if self.loss == "quantile":
+            return contingency_of(task.schema, (str(task.target),), (COARSE,))
+        return moments_of(task.schema, str(task.target), 1, task.data.public_size is not None)
+
+    def constant_of(self, task: Task, sums: Array, stddev: float) -> TargetStart:
+        """The quantile or the mean."""
+        size = task.data.public_size
+        count = max(float(sums.sum()), 1.0) if size is None else max(float(size), 1.0)
+        if self.loss != "quantile":
+            return self._start(task, float(sums[-1]) / count, count)
+        return self._start(task, quantile_of(distribution(sums), self.level) / COARSE, count)
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
         number = task.schema.number(str(task.target))
@@ -206,7 +275,8 @@ def _near(counted: Array, center: float, share: float) -> float:
     """How far from the center this share of records is, in leaves; at least one."""
     shares, away = np.diff(distribution(counted), prepend=0.0), np.abs(np.arange(LEAVES) + 0.5 - center)
     order = np.argsort(away, kind="stable")
-    return max(float(away[order][np.searchsorted(np.cumsum(shares[order]), share)]), 1.0)
+    place = min(int(np.searchsorted(np.cumsum(shares[order]), share)), LEAVES - 1)
+    return max(float(away[order][place]), 1.0)
 
 
 def _farther(share: float) -> float:

@@ -80,8 +80,9 @@ def evaluate(
     Guarantee
     ---------
     Three bounded sums, composed, for the neighbors and the unit of the data set; add or remove one record for arrays.
-    Every record is counted once in each level of a tree over the scores, once in its class, and once in one cell, of
-    its class and of where the model puts it; with predicted classes or two cells, in the latter alone. All figures
+    Every record is counted once in each level of a tree over the scores, once by its class and the side of the middle
+    that its score is on, and once in one cell, of its class and of where the model puts it; with predicted classes or
+    two cells, in the latter alone. All figures
     follow from them. Hay, Rastogi, Miklau and Suciu 2010; Dwork, McSherry, Nissim and Smith 2006, Example 3. Under
     secure aggregation, where parties run no code of the asker, the model is linear, alone or after transformers of this
     library, or its scores are a column.

@@ -16,7 +16,7 @@ from discreet.learners.selection.losses import LOSSES, CellLoss, ranked
 from discreet.learners.selection.score_table import ScoreCells, ScoreTable
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate
-from discreet.releases.spread import CONFIDENCE, whole_half_width
+from discreet.releases.spread import CONFIDENCE, Spread, whole_half_width
 from discreet.releases.table import Table, Tabular
 from discreet.schema.schema import Number
 
@@ -51,7 +51,8 @@ class Evaluation(Tabular):
     @cached_property
     def accuracy(self) -> Estimate:
         """The share of records that are put into their class."""
-        return self._share("accuracy", self._own, 1 - self._own)
+        own = np.eye(len(self.classes))
+        return self._put_share("accuracy", own, 1 - own)
 
     @cached_property
     def balanced_accuracy(self) -> Estimate:
@@ -64,20 +65,21 @@ class Evaluation(Tabular):
     @cached_property
     def recall(self) -> tuple[Estimate, ...]:
         """The share of the records of each class that are put into it."""
-        found = zip(self.classes, self._class(), self._put(), strict=True)
-        return tuple(self._share(f"recall of {name}", own * put, own * (1 - put)) for name, own, put in found)
+        return tuple(self._put_share(f"recall of {name}", own * put, own * (1 - put)) for name, own, put in self._marks)
 
     @cached_property
     def precision(self) -> tuple[Estimate, ...]:
         """The share of each class among the records that are put into it."""
-        found = zip(self.classes, self._class(), self._put(), strict=True)
-        return tuple(self._share(f"precision of {name}", own * put, (1 - own) * put) for name, own, put in found)
+        return tuple(
+            self._put_share(f"precision of {name}", own * put, (1 - own) * put) for name, own, put in self._marks
+        )
 
     @cached_property
     def f1(self) -> tuple[Estimate, ...]:
         """The harmonic mean of precision and recall of each class: twice the hits over the hits and all of the two."""
-        found = zip(self.classes, self._class(), self._put(), strict=True)
-        return tuple(self._share(f"F1 of {name}", own * put, np.abs(own - put), 2.0) for name, own, put in found)
+        return tuple(
+            self._put_share(f"F1 of {name}", own * put, np.abs(own - put), 2.0) for name, own, put in self._marks
+        )
 
     @cached_property
     def auc(self) -> Estimate:
@@ -104,11 +106,12 @@ class Evaluation(Tabular):
     @cached_property
     def confusion(self) -> Table:
         """How many records of each class are put into each class: intervals are for these data."""
-        k, put = len(self.classes), self._put()[:, 0]
-        confidence = self.confidence or CONFIDENCE
-        half = [whole_half_width(self.table.spread, np.ones(int(one.sum())), confidence) for one in put]
+        k, confidence = len(self.classes), self.confidence or CONFIDENCE
+        weights = [self._weights(mark.reshape(k, k)) for mark in np.eye(k * k)]
+        whole = whole_half_width if self.table.sides is None else Spread.half_width
+        half = [whole(self.table.spread, own[own != 0], confidence) for own in weights]
         labels = {"class": np.repeat(self.classes, k).tolist(), "predicted": list(self.classes) * k}
-        series = Series.around("count", (self.counts @ put.T).ravel(), np.tile(half, k))
+        series = Series.around("count", np.array(weights) @ self._sums, np.array(half))
         about = {"name": f"confusion: {self.name}", "receipt": self.receipt, "confidence": self.confidence}
         return Table(labels=labels, series=(series,), **about)  # type: ignore[arg-type]
 
@@ -140,20 +143,52 @@ class Evaluation(Tabular):
             raise ParameterError(name, "there are predicted classes, and no scores", "Evaluate a score of two classes.")
         return self.table.cells
 
-    def _class(self) -> Array:
-        """1 for each count of a class, class by class."""
-        return np.eye(len(self.classes))[:, :, None] * np.ones(self.counts.shape[1])
+    @property
+    def _marks(self) -> list[tuple[str, Array, Array]]:
+        """For each class its name, and marks of what is of it and what is put into it, by class and predicted one."""
+        k = len(self.classes)
+        return [
+            (name, one[:, None] * np.ones(k), np.ones((k, 1)) * one)
+            for name, one in zip(self.classes, np.eye(k), strict=True)
+        ]
 
-    def _put(self) -> Array:
-        """1 for each count that is put into a class, class by class."""
-        k, cells = len(self.classes), self.counts.shape[1]
-        into = np.eye(k) if self.table.cells is None else np.eye(2)[(np.arange(cells) >= self.table.cells.below) * 1].T
-        return into[:, None, :] * np.ones((k, 1))
+    @cached_property
+    def _into(self) -> Array:
+        """1 for each cell that is put into a class, class by class."""
+        cells = self.table.cells
+        if cells is None:
+            return np.eye(len(self.classes))
+        return np.eye(2)[(np.arange(self.counts.shape[1]) >= cells.below) * 1].T
+
+    @cached_property
+    def _sums(self) -> Array:
+        """All counts; those of sides in units in which they have the noise of the others."""
+        sides, own = self.table.sides, self.counts.ravel()
+        if sides is None:
+            return own
+        return np.concatenate([own, sides.counts.ravel() / self._noisier])
 
     @property
-    def _own(self) -> Array:
-        """1 for each count that is put into its class."""
-        return np.asarray((self._class() * self._put()).sum(axis=0))
+    def _noisier(self) -> float:
+        """By how much noise on sides is larger than that on cells, as far as there is any."""
+        assert self.table.sides is not None
+        ratio = self.table.sides.spread.stddev / max(self.table.spread.stddev, 2.0**-500)
+        return min(max(ratio, 2.0**-20), 2.0**20)
+
+    def _weights(self, marks: Array) -> Array:
+        """Weights of all counts, with which they add up to what is marked by class and predicted class.
+
+        Cells and sides count the same records: their mean is weighted by the inverse of both variances.
+        """
+        if self.table.sides is None:
+            return np.asarray((marks @ self._into).ravel())
+        cells, sides = self._into.sum(axis=1), self._noisier**2
+        rest = self._noisier * cells / (cells + sides)
+        return np.concatenate([((marks * (sides / (cells + sides))) @ self._into).ravel(), (marks * rest).ravel()])
+
+    def _put_share(self, name: str, hits: Array, misses: Array, worth: float = 1.0) -> Estimate:
+        """A share among records by class and predicted class."""
+        return self._estimate(name, CellShare(self._sums, self._weights(hits), self._weights(misses), worth))
 
     def _share(self, name: str, hits: Array, misses: Array, worth: float = 1.0) -> Estimate:
         return self._estimate(name, CellShare(self.counts.ravel(), hits.ravel(), misses.ravel(), worth))

@@ -21,9 +21,11 @@ from discreet.releases.spread import Spread, spread
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 
-QUANTILES, CLASSES = 0.2, 0.02  # shares of the tree and of the classes; the cells have 1: see tuning_selection.py
+# Shares of the tree, and of the sides of the middle; the cells have 1. Where scores alone matter, sides have less.
+QUANTILES, SIDES, FEW = 0.2, 0.2, 0.02
 LOCAL = 2**6  # steps that people who trust nobody are asked for: each of them sends noise on all
 MOST = 2**9  # cells by quantiles
+MIDDLE = np.array([0, FINE // 2, FINE])  # steps between which scores stand for the first class, and for the second
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,35 @@ class ScoreTable:
         The cells of the score; None where there are predicted classes.
     spread : Spread
         Public. Of the noise on each count.
+    sides : ScoreSides, optional
+        Other noisy counts of the same records, on either side of the middle; None where these are the cells.
     """
 
     counts: Array
     cells: ScoreCells | None
     spread: Spread
+    sides: ScoreSides | None = None
+
+
+@dataclass(frozen=True)
+class ScoreSides:
+    """Noisy counts of records by class, and by the class that they are put into, of two.
+
+    Parameters
+    ----------
+    counts : array of shape (2, 2)
+        A row for each class.
+    spread : Spread
+        Public. Of the noise on each count.
+    """
+
+    counts: Array
+    spread: Spread
 
 
 @dataclass(frozen=True)
 class ScorePlan:
-    """What is asked about classes and scores: a tree of scores, the classes, and the counts between quantiles.
+    """What is asked about classes and scores: a tree of scores, sides of the middle, and what is between quantiles.
 
     With two cells, or with predicted classes, the counts alone are asked.
 
@@ -106,15 +127,17 @@ class ScorePlan:
         if not self.scored.numeric:
             counts = permit.ask(self.scored.asked(_predicted(self.scored)), noises[-1])
             return ScoreTable(counts.reshape(classes, -1), None, self.spread)
-        steps = np.array([0, FINE // 2, FINE])
+        steps, sides = MIDDLE, None
         if self.tree is not None:
             asked = self.tree.question(self.scored.schema, self.scored.score, self.leaves)
             leaves = self.tree.leaves_of(permit.ask(self.scored.asked(asked), noises[0]))[: self.leaves]
-            each = permit.ask(self.scored.asked(_classes(self.scored)), noises[1])
-            bins = most_bins(float(each.min()), self.spread.stddev) if self.bins is None else self.bins
+            each = permit.ask(self.scored.asked(_between(self.scored, MIDDLE)), noises[1]).reshape(classes, -1)
+            sides = ScoreSides(each, self.stages.spreads[1])
+            smaller = float(each.sum(axis=1).min())
+            bins = most_bins(smaller, self.spread.stddev) if self.bins is None else self.bins
             steps = quantile_steps(leaves, bins) * (FINE // self.leaves)
         counts = permit.ask(self.scored.asked(_between(self.scored, steps)), noises[-1])
-        return ScoreTable(counts.reshape(classes, -1), self._cells(steps), self.spread)
+        return ScoreTable(counts.reshape(classes, -1), self._cells(steps), self.spread, sides)
 
     def _cells(self, steps: NDArray[np.intp]) -> ScoreCells:
         below = int(np.searchsorted(steps, FINE // 2))
@@ -123,14 +146,14 @@ class ScorePlan:
 
 def score_plan(scored: Scored, data: PrivateData, bins: int | None, budget: Budget) -> ScorePlan:
     """The plan with the least noise that the budget pays for."""
-    tree, leaves, stages = _stages(scored, data, bins, budget.delta > 0)
+    tree, leaves, stages = _stages(scored, data, bins, budget.delta > 0, SIDES)
     return ScorePlan(scored, staged(data, stages, budget), bins, leaves, tree)
 
 
 def score_plan_with(scored: Scored, data: PrivateData, bins: int | None, noise: Laplace | Gaussian) -> ScorePlan:
     """The plan that costs what one release with this noise does: inverse multipliers, or their squares, add up."""
     normal = isinstance(noise, Gaussian)
-    tree, leaves, stages = _stages(scored, data, bins, normal)
+    tree, leaves, stages = _stages(scored, data, bins, normal, FEW)
     shares = np.array([stage.share for stage in stages]) ** (1.0 if normal else 2 / 3)
     factors = np.sqrt(shares / shares.sum()) if normal else shares / shares.sum()
     parts = tuple(replace(noise, multiplier=noise.multiplier / factor) for factor in factors.tolist())
@@ -138,16 +161,18 @@ def score_plan_with(scored: Scored, data: PrivateData, bins: int | None, noise: 
     return ScorePlan(scored, StagedPlan(parts, spreads=spreads), bins, leaves, tree)
 
 
-def _stages(scored: Scored, data: PrivateData, bins: int | None, normal: bool) -> tuple[Tree | None, int, list[Stage]]:
+def _stages(
+    scored: Scored, data: PrivateData, bins: int | None, normal: bool, sides: float
+) -> tuple[Tree | None, int, list[Stage]]:
     """The tree and its leaves, if there is one, and the questions."""
     if not scored.numeric or bins == 2:
-        counts = _between(scored, np.array([0, FINE // 2, FINE])) if scored.numeric else _predicted(scored)
+        counts = _between(scored, MIDDLE) if scored.numeric else _predicted(scored)
         return None, 0, [Stage(scored.asked(counts), 1.0)]
     leaves = LOCAL if data.local else FINE
     tree = Tree.weighted(4, leaves, "l2") if normal else Tree.weighted(16, leaves, "l1")
     asked = (
         (tree.question(scored.schema, scored.score, leaves), QUANTILES),
-        (_classes(scored), CLASSES),
+        (_between(scored, MIDDLE), sides),
         (_between(scored, np.linspace(0, FINE, 33).astype(np.intp)), 1.0),
     )
     return tree, leaves, [Stage(scored.asked(question), share) for question, share in asked]
@@ -195,10 +220,6 @@ def _places(scored: Scored, steps: NDArray[np.intp]) -> Array:
 def _between(scored: Scored, steps: NDArray[np.intp]) -> BoundedSum:
     edges = tuple(_places(scored, steps).tolist())
     return contingency_between_of(scored.schema, scored.target, scored.score, edges)
-
-
-def _classes(scored: Scored) -> BoundedSum:
-    return contingency_of(scored.schema, (scored.target,), (0,))
 
 
 def _predicted(scored: Scored) -> BoundedSum:
