@@ -28,7 +28,7 @@ COLUMNS, EDGES, PAIRS, CHOICES, AGAIN = 0.22, 0.07, 0.38, 0.03, 0.3
 FURTHER = 2  # further pairs that are chosen, for each column but two
 WIDEST = 4  # columns of a clique of pairs, at most
 LIMIT = 2**16  # cells of all cliques
-NOISY = 0.1  # the distance that noise may add to a further pair
+NOISY = 0.2  # the distance that noise may add to a further pair
 FIRST, NEVER = 2.0**30, 2.0**38  # added to the score of a pair that a public constraint names, or taken off
 
 
