@@ -1,4 +1,4 @@
-"""Whole tables by every method: dates, numbers, missing values, users and constraints, from answers and nothing else."""
+"""Whole tables by every method: dates, numbers, missing values, users, constraints; and nothing but what was said."""
 
 from __future__ import annotations
 

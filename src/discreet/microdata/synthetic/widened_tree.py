@@ -24,9 +24,9 @@ SWEEPS = 8  # of proportional fitting: more of them moved hardly any distance on
 class WidenedTree(SynthesisModel):
     """The distribution of records whose columns depend on one another along a tree, and by further pairs.
 
-    A further pair is drawn to what the tree alone says of it, as an edge of the tree is to independence. Then the nearest tables that agree and have no negative count are found, and the
-    distribution that has them and no other dependence. What a query reads are the nearest tables that agree: their
-    counts are right on average.
+    A further pair is drawn to what the tree alone says of it, as an edge of the tree is to independence. Then the
+    nearest tables that agree and have no negative count are found, and the distribution that has them and no other
+    dependence. What a query reads are the nearest tables that agree: their counts are right on average.
 
     Parameters
     ----------
