@@ -76,7 +76,7 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/made_up_records",
-        ("more[self._fulfilled(more)]", "more"),
+        ("found[self._fulfilled(found)] if self.constraints else found", "found"),
         ("found[generator.permutation(len(found))]", "found[np.lexsort(found.T)]"),
         tests="microdata/synthetic/test_synthesize.py",
     ),
