@@ -51,6 +51,8 @@ MUTANTS = [
         ("self.others.get(edge, self.two) ** 2", "self.two**2"),
         ("np.maximum(agreed + slack, 0.0)", "np.maximum(agreed, 0.0)"),
         ("slack + agreed - aims", "slack"),
+        ("math.prod(size - 1 for size in table.shape)", "table.size"),
+        ("max(share, 0.0) * off", "off"),
     ),
     *of(
         "microdata/synthetic/dealt_records",
@@ -74,7 +76,7 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/made_up_records",
-        ("more[self._fulfilled(more)]", "more"),
+        ("found[self._fulfilled(found)] if self.constraints else found", "found"),
         ("found[generator.permutation(len(found))]", "found[np.lexsort(found.T)]"),
         tests="microdata/synthetic/test_synthesize.py",
     ),
@@ -105,6 +107,7 @@ MUTANTS = [
         "microdata/synthetic/compared_tables",
         ("(max(wide, 0.0) + max(totals, 0.0)) / 2", "max(wide, 0.0) / 4"),
         ("np.concatenate([own * scale for own", "np.concatenate([own * 0 for own"),
+        ("self._by_set[int(np.argmin(self.codes.sizes)),]", "min(self._by_set.values())"),
     ),
     *of(
         "microdata/synthetic/tree_model",
@@ -126,7 +129,8 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/widened_tree",
-        ("expected + max(share, 0.0) * off", "table"),
+        ("return drawn_to(self._seen(edge, self.tree.pair_tables[edge]), table, ", "return drawn_to(table, table, "),
+        ("tree = self.tree.shrunk", "tree = self.tree.noisy"),
         ("aims.update({(a, b): own for (a, b), own in self._nearest.pairs.items()})", "pass"),
         ("total=total_of(ones, self.tree.size)", "total=self.tree.total"),
         ("self._drawn(edge, self.stddev, generator)", "self._drawn(edge, 0.0, generator)"),

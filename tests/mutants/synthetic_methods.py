@@ -30,6 +30,18 @@ MUTANTS = [
         ("if self.size is not None:", "if False:"),
         ("table.transpose(np.argsort(axes)) for axes, table in zip(", "table for axes, table in zip("),
     ),
+    *of(
+        f"{ROOM}/synthetic_table",
+        ("np.exp(likelier - likelier.max())", "np.exp(likelier)"),
+        ("if not len(self.records):", "if False:"),
+        tests=METHODS,
+    ),
+    *of(
+        f"{ROOM}/made_up_records",
+        ("unknown & (not asks_for_missing(condition))", "True"),
+        ("values[missing, place] = np.nan", "pass"),
+        tests=f"{ROOM}/test_whole_tables.py",
+    ),
     *of(f"{ROOM}/product_model", ("found *= _along", "found = found * 1.0 + 0 * _along")),
     *of(f"{ROOM}/product_model", ("if size > MOST_JOINT:", "if False:"), tests=METHODS),
     *of(

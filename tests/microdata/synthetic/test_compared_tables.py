@@ -77,6 +77,17 @@ def test_every_set_of_cells_is_within_the_bound() -> None:
         assert max(off[off > 0].sum(), -off[off < 0].sum()) <= bound + 1e-6
 
 
+def test_a_bound_holds_whatever_the_number_of_columns() -> None:
+    """Where every table is off by the totals alone, none may be said to be nearer than by one noise of its own."""
+    columns, stddev, rng = 40, 10.0, np.random.default_rng(2)
+    codes = TableCodes(tuple(f"c{i}" for i in range(columns)), ((),) * columns, (2,) * columns)
+    sets, held = len(compared_sets(codes.sizes)), []
+    for _ in range(2000):
+        found = ComparedTables(codes, 100.0 + rng.normal(0, stddev, sets), stddev)
+        held.append((found.bound((0, 1), 0.3) or 0.0) >= 100.0)
+    assert np.mean(held) > 0.3
+
+
 def test_distances_are_paid_for() -> None:
     for share in (0.1, 0.5):
         receipt = made(1, distances=share).receipt

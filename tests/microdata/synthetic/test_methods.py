@@ -202,6 +202,20 @@ def test_what_was_not_counted_together_is_inferred() -> None:
         assert found.value == pytest.approx(exact, rel=0.6)
 
 
+@pytest.mark.filterwarnings("error")
+def test_where_noise_is_all_there_is_an_inferred_count_still_has_an_error() -> None:
+    """Records may be as good as impossible in a model of other noise: their weights are compared, not their sizes."""
+    where = "a == 'u' and b == 'u' and c == 'u' and d == 'u'"
+    for method in METHODS:
+        for seed in range(3):
+            found = made(method, opened(seed), 0.003, 0.0).count(where)
+            assert np.isfinite([found.value, found.standard_error or 0.0]).all()
+        empty = made(method, opened(1), rows=0)
+        assert empty.count("a == 'u'").value > 0
+        with pytest.raises(ParameterError, match="no records"):
+            empty.count(where)
+
+
 @pytest.mark.slow
 def test_intervals_of_measured_counts_hold_as_often_as_they_say() -> None:
     """93 to 97 %, give or take two standard errors of the mean over tables, within which queries go together."""

@@ -99,3 +99,33 @@ def test_a_deviation_is_that_of_the_mean_of_all_that_is_known() -> None:
     exact = truth(rng, 100.0)
     off = np.array([noisy(rng, exact).agreeing(100.0).ones[1][0] - exact.ones[1][0] for _ in range(4000)])
     assert abs(np.std(off) / (exact.deviations[1] * np.sqrt(1 / 2)) - 1) < 0.05  # of two cells with a known sum
+
+
+def test_noise_on_a_pair_is_hardly_taken_for_a_dependence() -> None:
+    """Between independent columns most of it is taken off; of a table far from independence, a little."""
+    rng, sizes, stddev = np.random.default_rng(5), (8, 6), 20.0
+    ones = tuple(rng.dirichlet(np.full(size, 2.0)) * 1000.0 for size in sizes)
+    apart = np.outer(*ones) / 1000.0
+    turned = apart * (1 + 0.8 * np.outer(np.tile([1, -1], 4), np.tile([1, -1], 3)))
+    for exact, goal in ((apart, 0.5), (turned * (1000.0 / turned.sum()), 0.97)):
+        found = []
+        for _ in range(60):
+            counts = tuple(own + rng.normal(0, 5.0, own.shape) for own in (exact.sum(axis=1), exact.sum(axis=0)))
+            tables = TreeTables(counts, {(0, 1): exact + rng.normal(0, stddev, sizes)}, 5.0, stddev)
+            both = tables.shrunk(1000.0), tables.agreeing(1000.0)
+            found.append([np.square(own.pairs[0, 1] - exact).sum() for own in both])
+            np.testing.assert_allclose(both[0].ones[0].sum(), 1000.0)
+        drawn, agreed = np.mean(found, axis=0)
+        assert drawn < goal * agreed
+
+
+def test_what_is_drawn_to_independence_loses_what_its_noise_adds() -> None:
+    """As much of its squared distance, on average: what is left is as far as the truth, not nearer."""
+    rng, exact, stddev = np.random.default_rng(6), np.array([[40.0, 10, 10], [10, 40, 10], [10, 10, 40]]), 4.0
+    margins, far = (np.full(3, 60.0), np.full(3, 60.0)), []
+    for _ in range(400):
+        tables = TreeTables(margins, {(0, 1): exact + rng.normal(0, stddev, (3, 3))}, 1e-6, stddev)
+        table = tables.shrunk(180.0).pairs[0, 1]
+        far.append(float(np.sum((table - 20.0) * (exact - 20.0)) / np.square(exact - 20.0).sum()))
+    known = 1 - 4 * stddev**2 / (np.square(exact - 20.0).sum() + 4 * stddev**2)
+    assert abs(np.mean(far) - known) < 0.006

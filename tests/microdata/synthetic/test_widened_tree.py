@@ -52,7 +52,7 @@ def test_noise_on_a_further_pair_is_hardly_taken_for_a_dependence() -> None:
         found = summed(model.tables[0], model.cliques.cliques[0], (0, 2))
         off.append([np.abs(found - exact).mean(), np.abs(model.more[0, 2][:2, :2] - exact).mean()])
     ours, raw = np.mean(off, axis=0)
-    assert ours < 0.8 * raw
+    assert ours < 0.45 * raw  # .32; .56 if it were not drawn to what the tree says
 
 
 def test_what_a_query_reads_is_right_on_average_and_copies_are_as_far_apart_as_counts() -> None:
@@ -65,6 +65,8 @@ def test_what_a_query_reads_is_right_on_average_and_copies_are_as_far_apart_as_c
             truth = summed(joint(True), (0, 1, 2), axes)
             assert np.abs(one.mean(axis=0) - truth).max() < 5 * MORE / np.sqrt(200)
             np.testing.assert_allclose(other.std(axis=0), one.std(axis=0), rtol=0.35)
+        totals = [np.std([model.total for model in some]) for some in (repeated, copies)]
+        np.testing.assert_allclose(*totals, rtol=0.35)  # none, where it is public
 
 
 def test_likelihoods_are_those_of_its_tables() -> None:

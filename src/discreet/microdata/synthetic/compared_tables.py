@@ -73,14 +73,15 @@ class ComparedTables:
         """How far a count in the synthetic table is from that in the data at most, if such a table was compared.
 
         No set of cells is farther off than half the sum of all distances and half the difference of the totals, and
-        these differ by no more than the counts of any column do.
+        these differ by no more than the counts of any column do: of one that is named before, since the least of many
+        noisy distances is too small.
         """
         wide = self._by_set.get(tuple(sorted(axes)))
         if wide is None:
             return None
         normal, laplace = float(ndtri(0.5 + confidence / 2)), -math.log(1 - confidence) / math.sqrt(2)
         noise = max(normal, laplace) * self.stddev  # whichever of the two it is
-        totals = min(own for axes, own in self._by_set.items() if len(axes) == 1)
+        totals = self._by_set[int(np.argmin(self.codes.sizes)),]
         return (max(wide, 0.0) + max(totals, 0.0)) / 2 + noise
 
     def to_notes(self) -> dict[str, Any]:

@@ -13,7 +13,35 @@ import numpy as np
 from discreet.core.grid import Array, Steps
 
 Edge = tuple[int, int]
+LEAST_SQUARES = 1e-3  # so that no share of nothing is taken
 STEPS = 12  # of the method of multipliers: more of them moved no distance on made-up networks
+
+
+def on_simplex(values: Array, total: float) -> Array:
+    """The nearest numbers that are not negative and add up to a total.
+
+    Examples
+    --------
+    >>> on_simplex(np.array([3.0, 1.0, -2.0]), 2.0)
+    array([2., 0., 0.])
+    """
+    falling = np.sort(values.ravel())[::-1]
+    over = (np.cumsum(falling) - total) / np.arange(1, falling.size + 1)
+    last = int(np.flatnonzero(falling > over)[-1])
+    return np.maximum(values - over[last], 0.0)
+
+
+def drawn_to(expected: Array, table: Array, noise: float) -> Array:
+    """A noisy table, drawn to what is expected of it by the share of noise in their squared distance.
+
+    Examples
+    --------
+    >>> drawn_to(np.array([2.0, 2.0]), np.array([4.0, 0.0]), noise=2.0)
+    array([3.5, 0.5])
+    """
+    off = table - expected
+    share = 1 - noise / max(float(np.square(off).sum()), LEAST_SQUARES)
+    return np.asarray(expected + max(share, 0.0) * off)
 
 
 @dataclass(frozen=True)
@@ -124,6 +152,21 @@ class TreeTables:
         least-squares estimate, since the means, columns and interactions of pairs are orthogonal to one another.
         """
         return self._split(self._agreeing(self._counts, total))
+
+    def shrunk(self, total: float) -> TreeTables:
+        """The nearest tables that agree, each drawn to independence of its columns, where noise may be what is seen.
+
+        Of a table's squared distance from independence, noise adds its variance for each interaction: the more of the
+        distance that is, the more of it is taken off (James and Stein 1961). Columns have no negative count.
+        """
+        agreed = self.agreeing(total)
+        ones = tuple(on_simplex(own, total) for own in agreed.ones)
+        pairs = {}
+        for (a, b), table in agreed.pairs.items():
+            expected = np.outer(ones[a], ones[b]) / total
+            noise = self._variance((a, b)) * math.prod(size - 1 for size in table.shape)
+            pairs[a, b] = drawn_to(expected, table, noise)
+        return dataclasses.replace(agreed, ones=ones, pairs=pairs)
 
     def nearest(self, total: float) -> TreeTables:
         """The nearest tables whose sums agree, but for what rounding leaves, and that have no negative count.

@@ -139,10 +139,14 @@ class SyntheticTable(PublishedTable):
 
     def _weighted(self, fulfilled: Any) -> Callable[[SynthesisModel], float]:
         """What reads a count off the records, weighted by how likely another model makes them."""
+        if not len(self.records):
+            obstacle = "the table has no records, and these columns were not counted together"
+            raise ParameterError("count", obstacle, "Ask about fewer columns.", "The release is as it was.")
         before = self.model.likelihood(self._places)
 
         def read(model: SynthesisModel) -> float:
-            weights = np.exp(model.likelihood(self._places) - before)
+            likelier = model.likelihood(self._places) - before
+            weights = np.exp(likelier - likelier.max())  # the greatest is 1: their sum is never 0
             return float(model.total * (weights @ fulfilled) / weights.sum())
 
         return read

@@ -13,27 +13,13 @@ import numpy as np
 
 from discreet.core.grid import Array, Steps
 from discreet.microdata.synthetic.dealt_records import LEAST, alike, dealt_out
-from discreet.microdata.synthetic.nearest_tables import Edge, TreeTables
+from discreet.microdata.synthetic.nearest_tables import Edge, TreeTables, on_simplex
 from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 ROUNDS, CLOSE = 30, 1e-4  # of fitting a table to the margins of its columns, and when that is done
 CLEAR = 3.0  # deviations that tell missing values from none
 MOST_NOISE = 2.0**36  # that is taken off a distance: where there is more, choices are made by chance anyway
-
-
-def on_simplex(values: Array, total: float) -> Array:
-    """The nearest numbers that are not negative and add up to a total.
-
-    Examples
-    --------
-    >>> on_simplex(np.array([3.0, 1.0, -2.0]), 2.0)
-    array([2., 0., 0.])
-    """
-    falling = np.sort(values.ravel())[::-1]
-    over = (np.cumsum(falling) - total) / np.arange(1, falling.size + 1)
-    last = int(np.flatnonzero(falling > over)[-1])
-    return np.maximum(values - over[last], 0.0)
 
 
 def noise_in(cells: int, stddev: float) -> float:
@@ -91,9 +77,9 @@ class Independence:
 class TreeModel(SynthesisModel):
     """The distribution of records whose columns depend on one another along the edges of a tree alone.
 
-    Records are counted out of the tables that are nearest to the noisy ones, agree with one another and have no
-    negative count (`TreeTables`). What a query reads are the nearest ones that agree: their counts are right on
-    average, and the noise alone moves them.
+    Records are counted out of tables that agree with one another and have no negative count, nearest to the noisy ones
+    when these are drawn to independence (`TreeTables`). What a query reads are the nearest ones that agree: their
+    counts are right on average, and the noise alone moves them.
 
     Parameters
     ----------
@@ -136,11 +122,16 @@ class TreeModel(SynthesisModel):
         return tuple(len(own) - bool(np.isneginf(pruned(own, deviation)[-1])) for own, deviation in both)
 
     @cached_property
-    def _nearest(self) -> TreeTables:
-        """Of the cells that have records, the nearest tables that agree and have no negative count."""
+    def shrunk(self) -> TreeTables:
+        """Of the cells that have records, the tables that agree, drawn to independence."""
         ones = tuple(own[:size] for own, size in zip(self.ones, self.kept, strict=True))
         pairs = {(a, b): table[: self.kept[a], : self.kept[b]] for (a, b), table in self.pairs.items()}
-        return TreeTables(ones, pairs, self.one, self.two).nearest(self.total)
+        return TreeTables(ones, pairs, self.one, self.two).shrunk(self.total)
+
+    @cached_property
+    def _nearest(self) -> TreeTables:
+        """The nearest of these that have no negative count."""
+        return self.shrunk.nearest(self.total)
 
     @cached_property
     def margins(self) -> tuple[Array, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.grid import Array, Steps
 from discreet.microdata.synthetic.clique_tree import CliqueTree, summed, triangulated
-from discreet.microdata.synthetic.nearest_tables import Edge, TreeTables
+from discreet.microdata.synthetic.nearest_tables import Edge, TreeTables, drawn_to
 from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.microdata.synthetic.tree_model import TreeModel
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
@@ -24,10 +24,9 @@ SWEEPS = 8  # of proportional fitting: more of them moved hardly any distance on
 class WidenedTree(SynthesisModel):
     """The distribution of records whose columns depend on one another along a tree, and by further pairs.
 
-    A further pair is drawn to what the tree alone says of it, the more, the more of its distance from that is what
-    noise adds (James and Stein 1961). Then the nearest tables that agree and have no negative count are found, and the
-    distribution that has them and no other dependence. What a query reads are the nearest tables that agree: their
-    counts are right on average.
+    A further pair is drawn to what the tree alone says of it, as an edge of the tree is to independence. Then the
+    nearest tables that agree and have no negative count are found, and the distribution that has them and no other
+    dependence. What a query reads are the nearest tables that agree: their counts are right on average.
 
     Parameters
     ----------
@@ -64,10 +63,9 @@ class WidenedTree(SynthesisModel):
     @cached_property
     def _nearest(self) -> TreeTables:
         """Of the cells that have records, the nearest tables that agree and have no negative count."""
-        ones = tuple(own[:size] for own, size in zip(self.tree.ones, self.tree.kept, strict=True))
-        pairs = {edge: self._seen(edge, own) for edge, own in self.tree.pairs.items()}
+        tree = self.tree.shrunk
         more = {edge: self._shrunk(edge, self._seen(edge, own)) for edge, own in self.more.items()}
-        return self._counted(ones, pairs, more).nearest(self.total)
+        return self._counted(tree.ones, tree.pairs, more).nearest(self.total)
 
     def _counted(self, ones: tuple[Array, ...], pairs: Mapping[Edge, Array], more: Mapping[Edge, Array]) -> TreeTables:
         deviations = dict.fromkeys(more, self.stddev)
@@ -79,10 +77,7 @@ class WidenedTree(SynthesisModel):
 
     def _shrunk(self, edge: Edge, table: Array) -> Array:
         """A further pair, drawn to what the tree says of it."""
-        expected = self._seen(edge, self.tree.pair_tables[edge])
-        off = table - expected
-        share = 1 - self.stddev**2 * off.size / max(float(np.square(off).sum()), FEW)
-        return np.asarray(expected + max(share, 0.0) * off)
+        return drawn_to(self._seen(edge, self.tree.pair_tables[edge]), table, self.stddev**2 * table.size)
 
     @cached_property
     def tables(self) -> list[Array]:
