@@ -24,7 +24,7 @@ from discreet.attacks import RMIA, LiRA, MembershipData, MembershipScores, Refer
 from discreet.attacks.membership import expected_margins, near_records
 from discreet.core.grid import Array
 
-TARGETS, FIRST, LAST = 8, 10, 13
+TARGETS, FIRST, LAST = 8, 10, 11
 SETTINGS: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
     "default": ({}, {}),
     "the ratio alone": ({"near": 0}, {}),
