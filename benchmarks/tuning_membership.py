@@ -5,6 +5,7 @@
 Each row is one setting, and what four references are worth with it: the rates at 1 % and 0.1 % over those of LiRA with
 four references at its better variance, and the area over that of LiRA with 16, as geometric means over all pools. The
 rule: the setting of the highest row at 1 % is the default, and it is so before the benchmark of membership is run.
+With seed 0 that was 20 neighbors: 1.021 +- .013 of 60, which were the default before.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from discreet.attacks import RMIA, LiRA, MembershipData, MembershipScores, Refer
 from discreet.attacks.membership import expected_margins, near_records
 from discreet.core.grid import Array
 
-TARGETS, FIRST, LAST = 8, 10, 11
+TARGETS, FIRST, LAST = 8, 0, 0
 SETTINGS: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
     "default": ({}, {}),
     "the ratio alone": ({"near": 0}, {}),
-    **{f"near {near}": ({"near": near}, {}) for near in (5, 20, 150)},
+    **{f"near {near}": ({"near": near}, {}) for near in (5, 60, 150)},
     **{f"BEND {value:g}": ({}, {"BEND": value}) for value in (2.0, 8.0)},
     **{f"HATS {value:g}": ({}, {"HATS": value}) for value in (4, 9)},
     **{f"FREEDOM {value:g}": ({}, {"FREEDOM": value}) for value in (3, 10)},

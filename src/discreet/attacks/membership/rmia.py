@@ -78,7 +78,7 @@ class RMIA(ComparedByRow):
     gamma: float = 1.0
     a: float = 0.3
     temperature: float = 2.0
-    near: int = 60
+    near: int = 20
     paper: ClassVar[str] = "Zarifzadeh, Liu and Shokri 2024, Low-cost high-power membership inference attacks"
 
     def __post_init__(self) -> None:
