@@ -3,7 +3,8 @@
     python -m benchmarks.attacks_membership
 
 The Adversarial Robustness Toolbox runs in an environment of its own (`peers/art_membership.txt`), or in that of the
-interpreter that DISCREET_ART names. LeakPro cannot be installed: what the index has under its name is empty.
+interpreter that DISCREET_ART names. The folder DISCREET_DATA has records of other kinds. LeakPro cannot be installed:
+what the index has under its name is empty.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 
+from benchmarks import learners_anova, learning_data
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printed, report
 from discreet.attacks import (
     RMIA,
@@ -39,6 +41,9 @@ from discreet.attacks import (
 
 MODELS, TARGETS, NETWORKS = 64, 32, SmallNetworks((64,), max_iter=60)
 SEEDS = 16  # of references, where few of them are compared
+OTHERS, OTHER_SEEDS = 1800, 4  # records of each other kind, and seeds of references
+DATA = Path(os.environ.get("DISCREET_DATA", "shared/data"))
+FILES = {"MNIST": "mnist.npz", "Adult": "adult.csv.gz", "COMPAS": "compas.csv.gz"}
 NETWORK = MLPClassifier((64,), max_iter=60, learning_rate_init=0.01)
 Attacker = Callable[[MembershipData, References], Any]
 
@@ -84,40 +89,85 @@ def power_rows(references: References) -> Iterator[Row]:
     }
     found = {name: judged(references, attack) for name, attack in attacks.items()}
     found["labels alone"] = judged(references, lambda data, _: LabelOnly(data), 4)
-    yield from _printed(found)
+    yield from _printed("digits", found)
     plain, lira = found["one threshold"], found["LiRA"]
     yield at_least("LiRA over one threshold, at 1 %", lira.rate_at(0.01) / plain.rate_at(0.01), 6)
     yield at_least("LiRA over one threshold, at 0.1 %", lira.rate_at(0.001) / plain.rate_at(0.001), 15)
 
 
+FEW: dict[str, tuple[int, Attacker]] = {
+    "LiRA, 16 references": (16, LiRA),
+    "LiRA, 4 references": (4, LiRA),
+    "LiRA, 4 references, one variance": (4, lambda data, others: LiRA(data, others, shared=1e9)),
+    "RMIA, 4 references": (4, RMIA),
+    "RMIA, 4 references, the ratio of probabilities alone": (4, lambda data, others: RMIA(data, others, near=0)),
+    "RMIA, 4 references, offline": (4, lambda data, others: RMIA(data, others, "offline")),
+    "RMIA, 62 references": (0, RMIA),
+}
+
+
+def with_few(X: np.ndarray, y: np.ndarray, seed: int, names: list[str]) -> dict[str, MembershipScores]:
+    """What few references are worth to attacks, with one set of models."""
+    references = References.fitted(NETWORKS, X, y, number=MODELS, random_state=1 + seed)
+    return {name: judged(references, attack, few=few) for name, (few, attack) in FEW.items() if name in names}
+
+
 def few_rows() -> Iterator[Row]:
     """What few references are worth, over several sets of them; LiRA with four at its better variance."""
     X, y = digits()
-    attacks: dict[str, tuple[int, Attacker]] = {
-        "LiRA, 16 references": (16, LiRA),
-        "LiRA, 4 references": (4, LiRA),
-        "LiRA, 4 references, one variance": (4, lambda data, others: LiRA(data, others, shared=1e9)),
-        "RMIA, 4 references": (4, RMIA),
-        "RMIA, 4 references, without neighbors": (4, lambda data, others: RMIA(data, others, near=0)),
-        "RMIA, 4 references, offline": (4, lambda data, others: RMIA(data, others, "offline")),
-        "RMIA, 62 references": (0, RMIA),
-    }
-    parts: dict[str, list[MembershipScores]] = {name: [] for name in attacks}
-    for seed in range(SEEDS):
-        references = References.fitted(NETWORKS, X, y, number=MODELS, random_state=1 + seed)
-        for name, (few, attack) in attacks.items():
-            parts[name].append(judged(references, attack, few=few))
-    found = {name: together(own) for name, own in parts.items()}
-    yield from _printed(found)
+    parts = [with_few(X, y, seed, [*FEW]) for seed in range(SEEDS)]
+    found = {name: together([part[name] for part in parts]) for name in FEW}
+    yield from _printed("digits", found)
     robust, more = found["RMIA, 4 references"], found["LiRA, 16 references"]
     yield at_least("RMIA with 4 references: area over that of LiRA with 16", robust.area / more.area, 1)
     for rate in (0.01, 0.001):
-        for name in ("RMIA, 4 references", "RMIA, 4 references, without neighbors", "RMIA, 62 references"):
+        for name in [name for name in FEW if name.startswith("RMIA") and "offline" not in name]:
             claim = f"{name}: rate at {100 * rate:g} % over that of LiRA with 4"
             ratio = _over_lira(found, name, rate)
             yield at_least(claim, ratio, 2) if name == "RMIA, 4 references" else printed(claim, ratio)
-            each = [_over_lira({key: own[place] for key, own in parts.items()}, name, rate) for place in range(SEEDS)]
-            yield printed(f"{claim}, standard error over {SEEDS} sets", float(np.std(each, ddof=1)) / math.sqrt(SEEDS))
+            yield printed(f"{claim}, standard error over {SEEDS} sets", _error(parts, name, rate))
+
+
+def other_rows() -> Iterator[Row]:
+    """The same on records of other kinds, where they are given: nothing was chosen on them, and nothing promised."""
+    names = ["LiRA, 16 references", "LiRA, 4 references", "LiRA, 4 references, one variance", "RMIA, 4 references"]
+    for kind, made in (("MNIST", mnist), ("Adult", adult), ("COMPAS", recidivism)):
+        if not (DATA / FILES[kind]).exists():
+            yield printed(f"{kind}, which is not in DISCREET_DATA", "not tried")
+            continue
+        X, y = made()
+        order = np.random.default_rng(0).permutation(len(y))[:OTHERS]
+        parts = [with_few(X[order], y[order], seed, names) for seed in range(OTHER_SEEDS)]
+        found = {name: together([part[name] for part in parts]) for name in names}
+        yield from _printed(kind, found)
+        area = found["RMIA, 4 references"].area / found["LiRA, 16 references"].area
+        yield printed(f"{kind}, RMIA with 4 references: area over that of LiRA with 16", area)
+        for rate in (0.01, 0.001):
+            claim = f"{kind}, RMIA, 4 references: rate at {100 * rate:g} % over that of LiRA with 4"
+            yield printed(claim, _over_lira(found, "RMIA, 4 references", rate))
+            error = _error(parts, "RMIA, 4 references", rate)
+            yield printed(f"{claim}, standard error over {OTHER_SEEDS} sets", error)
+
+
+def mnist() -> tuple[np.ndarray, np.ndarray]:
+    """Some pictures of the test set of MNIST, in pixels of 2 x 2."""
+    with np.load(DATA / FILES["MNIST"]) as given:
+        pictures, labels = given["x_test"], given["y_test"]
+    return pictures.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(len(labels), -1) / 255, labels
+
+
+def adult() -> tuple[np.ndarray, np.ndarray]:
+    return learning_data._adult()
+
+
+def recidivism() -> tuple[np.ndarray, np.ndarray]:
+    X, y = learners_anova.compas()
+    return X / np.maximum(X.std(axis=0), 1e-9), y
+
+
+def _error(parts: list[dict[str, MembershipScores]], name: str, rate: float) -> float:
+    """The standard error of the ratio over sets of references."""
+    return float(np.std([_over_lira(part, name, rate) for part in parts], ddof=1)) / math.sqrt(len(parts))
 
 
 def _over_lira(found: dict[str, MembershipScores], name: str, rate: float) -> float:
@@ -126,10 +176,10 @@ def _over_lira(found: dict[str, MembershipScores], name: str, rate: float) -> fl
     return found[name].rate_at(rate) / best
 
 
-def _printed(found: dict[str, MembershipScores]) -> Iterator[Row]:
+def _printed(kind: str, found: dict[str, MembershipScores]) -> Iterator[Row]:
     for name, scores in found.items():
         rates = f"{scores.area:.3f}, {100 * scores.rate_at(0.01):.2f} %, {100 * scores.rate_at(0.001):.2f} %"
-        yield printed(f"digits, {name}: area, rates at 1 % and 0.1 %", rates)
+        yield printed(f"{kind}, {name}: area, rates at 1 % and 0.1 %", rates)
 
 
 def time_rows() -> Iterator[Row]:
@@ -194,6 +244,7 @@ def rows() -> Iterator[Row]:
     X, y = digits()
     yield from power_rows(References.fitted(NETWORKS, X, y, number=MODELS))
     yield from few_rows()
+    yield from other_rows()
     yield from time_rows()
     yield from peer_rows()
 

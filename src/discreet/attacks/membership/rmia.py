@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,19 +10,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from discreet.attacks.membership.compared_by_row import ComparedByRow
+from discreet.attacks.membership.expected_margins import log_ratio
 from discreet.attacks.membership.membership_data import Values
-from discreet.attacks.membership.mixed_columns import MixedColumns
 from discreet.attacks.membership.model_target import ModelTarget
+from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 
 ASKED = "RMIA"
-LOCAL = 0.6  # of what a model says too much of all records near one is taken off what it says of that one
-DECAY = 3.0  # the weight of the farthest of them is e^-DECAY of that of a copy
-FLOOR = 0.02  # of the sum of their weights: where all are easy, nothing is taken off
-FAR = 1e6  # standard deviations: no record is farther from the mean of a column
-MOST, BLOCK = 2_000, 2**14  # records of a label among which neighbors are looked for; rows whose neighbors are kept
 
 
 @dataclass(frozen=True)
@@ -31,8 +26,8 @@ class RMIA(ComparedByRow):
     """Call those records members whose probability the target raised more than that of most records.
 
     The ratio of a record is its probability by the target over its mean probability by the references. Its score is the
-    share of the population whose ratio it exceeds by the factor `gamma`. A target that is surer than others of all that
-    is like a record says less of the record: most of that is taken off before.
+    share of the population whose ratio it exceeds by the factor `gamma`. What the references say, of which it is known
+    what they have seen, tells how such a ratio should look: each plays the target of the others.
 
     Parameters
     ----------
@@ -50,7 +45,8 @@ class RMIA(ComparedByRow):
     temperature : float
         Log-odds are divided by it before they become probabilities.
     near : int
-        How many of the nearest records with its label a record is compared with; 0 for none, as in the paper.
+        Online, how many of the nearest records with its label are a record's neighbors: a target that is surer than
+        others of all of them says less of the record. 0 for the ratio of probabilities alone, as in the paper.
 
     Notes
     -----
@@ -59,11 +55,11 @@ class RMIA(ComparedByRow):
     shares are ordered by the ratio. The formulas for the score and for `a` were compared with the authors' code
     (ml_privacy_meter), not with the paper; dividing log-odds stands for their scaled softmax.
 
-    Two things are ours. Online, the mean probability is predicted from those by few models with and without the record:
-    it is shrunk to what records have in common, as far as models differ, which changes little with many models. And the
-    log-odds of every model lose a part of their excess over the mean of all models on the records near by, hard ones
-    before all. It is a part only, because a member raises the log-odds of its neighbors too. The part and the weights
-    were tried on made-up data, and in view of digits of other seeds.
+    Two things are ours, both online. The mean probability is predicted from those by few models with and without the
+    record: it is shrunk to what records have in common, as far as models differ, which changes little with many models.
+    And the ratio is the geometric mean of that of probabilities and of a likelihood ratio whose laws are learnt from
+    the references, in units of its deviation; with two references there is none. Their constants were chosen on made-up
+    data (`benchmarks/tuning_membership.py`), before this was tried on others.
 
     Examples
     --------
@@ -82,7 +78,7 @@ class RMIA(ComparedByRow):
     gamma: float = 1.0
     a: float = 0.3
     temperature: float = 2.0
-    near: int = 60
+    near: int = 20
     paper: ClassVar[str] = "Zarifzadeh, Liu and Shokri 2024, Low-cost high-power membership inference attacks"
 
     def __post_init__(self) -> None:
@@ -102,14 +98,19 @@ class RMIA(ComparedByRow):
         margins = np.vstack([self.references.margins[:, places], self.references.own_margins(target, X, y)])
         if self.method == "offline":
             margins[:-1][inside] = np.nan
-        if self.near:
-            margins = margins - LOCAL * self._excess_near_by(margins, X, y)
-        chances = expit(margins / self.temperature)
-        ratios = chances[-1] / self._means(chances[:-1], inside)
+        ratios = self._ratios(margins, inside)
+        if self.near and self.method == "online":
+            near = NearRecords(X, y, int(self.near))
+            ratios = np.exp(_together(np.log(ratios), log_ratio(margins, inside, near, self.temperature)))
         population = np.sort(ratios[~np.isnan(ratios)])
         exceeded = np.searchsorted(population, ratios / self.gamma, side="right")
         shares = (exceeded + ratios / (1 + ratios)) / max(len(population) + 1, 1)
         return np.where(np.isnan(ratios), np.nan, shares)
+
+    def _ratios(self, margins: Array, inside: NDArray[np.bool_]) -> Array:
+        """The probability by the target, which is the last model, over the mean by all others."""
+        chances = expit(margins / self.temperature)
+        return np.asarray(chances[-1] / self._means(chances[:-1], inside))
 
     def _means(self, chances: Array, inside: NDArray[np.bool_]) -> Array:
         """The mean probability of each record, by models with and without it in equal parts."""
@@ -121,43 +122,14 @@ class RMIA(ComparedByRow):
         one = np.where(np.isnan(seen.means), without.means, seen.means)
         return np.where(known, _shrunk(seen, without, known), one)
 
-    def _excess_near_by(self, margins: Array, X: Values, y: Values) -> Array:
-        """How far each model is above the mean of all on the neighbors of each record, on a weighted average.
 
-        A neighbor weighs p (1 - p), where p is its mean probability: of what is easy every model is sure.
-        """
-        there = np.isfinite(margins)
-        common = np.where(there, margins, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-        chance = expit(common / self.temperature)
-        weights = there * (chance * (1 - chance))
-        sums = weights * np.where(there, margins - common, 0.0)
-        found = np.zeros(margins.shape)
-        for rows, others, nearness in _neighborhoods(X, y, int(self.near)):
-            for model in range(len(margins)):
-                above, weight = ((nearness * kept[model][others]).sum(axis=1) for kept in (sums, weights))
-                found[model, rows] = above / (weight + FLOOR)
-        return found
-
-
-def _neighborhoods(X: Values, y: Values, near: int) -> Iterator[tuple[Values, Values, Array]]:
-    """Some rows at a time, the nearest others of the same label, and how much each of these counts."""
-    from sklearn.neighbors import NearestNeighbors
-
-    flat = X.reshape(len(X), -1)
-    with np.errstate(over="ignore", invalid="ignore"):  # of values near the largest, which are far from all others
-        points = np.nan_to_num(MixedColumns.of(flat).points(flat)).clip(-FAR, FAR)
-    rng = np.random.default_rng(0)
-    labels = np.unique(y, return_inverse=True)[1]
-    for label in range(labels.max() + 1):
-        alike = np.flatnonzero(labels == label)
-        some = alike if len(alike) <= MOST else rng.choice(alike, MOST, replace=False)
-        nearest = NearestNeighbors(n_neighbors=min(near + 1, len(some))).fit(points[some])
-        for start in range(0, len(alike), BLOCK):
-            rows = alike[start : start + BLOCK]
-            distances, places = nearest.kneighbors(points[rows])
-            farthest = np.maximum(distances[:, -1:], np.finfo(np.float64).tiny)
-            nearness = np.exp(-DECAY * (distances / farthest) ** 2) * (some[places] != rows[:, None])
-            yield rows, some[places], nearness
+def _together(first: Array, second: Array) -> Array:
+    """The mean of two logarithms, the second in units of the first; the first, where the second is not known."""
+    known = np.isfinite(first) & np.isfinite(second)
+    if not known.any() or not second[known].std() > 0:
+        return first
+    scaled = second * first[known].std() / second[known].std()
+    return np.where(known, (first + scaled) / 2, first)
 
 
 @dataclass(frozen=True)

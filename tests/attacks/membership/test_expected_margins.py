@@ -1,0 +1,93 @@
+"""What a model should say of records: the likelihood ratio of laws that are known, learnt from references alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from discreet.attacks import MembershipScores
+from discreet.attacks.membership.expected_margins import _hats, log_ratio
+from discreet.attacks.membership.near_records import NearRecords
+from discreet.core.grid import Array
+
+RECORDS = 3000
+
+
+def world(seed: int, models: int = 4) -> tuple[Array, Array, Array, Array]:
+    """Errors of models on records, the log-odds of references and of a target, and who has seen what.
+
+    A model is higher by 1 on what it has seen, with an error that is twice as large for hard records as for easy ones.
+    """
+    rng = np.random.default_rng(seed)
+    hard = rng.uniform(-2, 2, RECORDS)
+    half = rng.random((models // 2, RECORDS)) < 0.5
+    inside = np.stack([half, ~half], axis=1).reshape(-1, RECORDS)[:models]
+    own = rng.random(RECORDS) < 0.5
+    spread = np.where(hard < 0, 1.0, 0.5)
+    margins = hard + np.vstack([inside, own]) + spread * rng.normal(size=(models + 1, RECORDS))
+    return spread, margins, inside, own
+
+
+def nobody(number: int = RECORDS) -> NearRecords:
+    """Records without likeness: what is said of neighbors is noise."""
+    return NearRecords(np.random.default_rng(9).normal(size=(number, 3)), np.zeros(number), 20)
+
+
+def test_the_ratio_is_nearly_that_of_the_laws_that_are_known() -> None:
+    """With the true laws and levels as known as four references make them, the scores are nearly in the same order."""
+    spread, margins, inside, own = world(0)
+    found = log_ratio(margins, inside, nobody(), 2.0)
+    middle = margins[:-1].mean(axis=0) - 0.5
+    error = spread * np.sqrt(1 + 1 / len(inside))
+    exact = stats.norm.logpdf(margins[-1], middle + 1, error) - stats.norm.logpdf(margins[-1], middle, error)
+    areas = [MembershipScores.of(scores[own], scores[~own]).area for scores in (found, exact)]
+    assert areas[0] > areas[1] - 0.02
+    assert stats.spearmanr(found, exact).statistic > 0.92
+
+
+def test_what_is_said_of_neighbors_is_no_sign_of_the_record() -> None:
+    """A target that is surer of one place than of another hides no members there, once references did the same."""
+    _, margins, inside, own = world(1)
+    X = np.random.default_rng(2).normal(size=(RECORDS, 2))
+    shifts = np.random.default_rng(3).normal(0, 1.5, (len(margins), 2))
+    margins = margins + np.where(X[:, 0] > 0, shifts[:, :1], shifts[:, 1:])
+    areas = []
+    for near in (NearRecords(X, np.zeros(RECORDS), 60), nobody()):
+        scores = log_ratio(margins, inside, near, 2.0)
+        areas.append(MembershipScores.of(scores[own], scores[~own]).area)
+    assert areas[0] > areas[1] + 0.05
+
+
+def test_a_reference_is_not_compared_with_the_one_that_has_seen_the_rest() -> None:
+    """It has seen what the first has not: what it says would tell, and the target has no such companion."""
+    _, margins, inside, _ = world(4, models=2)
+    assert np.isnan(log_ratio(margins, inside, nobody(), 2.0)).all()
+    assert np.isnan(log_ratio(margins[[0, 0, -1]], inside[[0, 0]], nobody(), 2.0)).all()
+
+
+def test_a_target_without_information_has_no_higher_scores_for_members() -> None:
+    areas = []
+    for seed in range(20):
+        _, margins, inside, own = world(seed)
+        margins[-1] = np.random.default_rng(seed).normal(size=RECORDS) if seed % 2 else 0.7
+        scores = log_ratio(margins, inside, nobody(), 2.0)
+        areas.append(MembershipScores.of(scores[own], scores[~own]).area)
+    assert abs(np.mean(areas) - 0.5) < 0.01
+    assert np.abs(np.array(areas) - 0.5).max() < 0.05
+
+
+def test_what_is_not_known_has_no_ratio_and_changes_no_other() -> None:
+    """A record that all references have seen, one on which the target raised, and references that are all alike."""
+    _, margins, inside, _ = world(5)
+    whole = inside.copy()
+    whole[:, 0] = True
+    margins[-1, 1] = np.nan
+    found = log_ratio(margins, whole, nobody(), 2.0)
+    assert np.isnan(found[:2]).all()
+    assert np.isfinite(found[2:]).all()
+    assert np.isnan(log_ratio(np.ones((5, 60)), inside[:, :60], nobody(60), 2.0)).all()
+
+
+def test_hats_are_one_at_their_knots_and_add_up_to_one() -> None:
+    hats = _hats(np.array([-9.0, 0.0, 0.5, 2.0, 9.0]), np.array([0.0, 1.0, 2.0]))
+    assert hats.tolist() == [[1, 0, 0], [1, 0, 0], [0.5, 0.5, 0], [0, 0, 1], [0, 0, 1]]
