@@ -83,6 +83,20 @@ MUTANTS = [
         ("if len(keys) != many or len({key.public for key in keys}) != many:", "if False:"),
     ),
     *of(
+        "trust/aggregation/device_account",
+        ("if price > self.most.epsilon:", "if False:"),
+        ("events = (*(one.event for one in self._tasks.values()), *more)", "events = more"),
+        ("if known.record != record.hexdigest():", "if False:"),
+        ("                self._keep(name, known)\n", ""),
+        ("replace(self._tasks[name], made=None)", "self._tasks[name]"),
+        ("elif self._tasks:", "elif False:"),
+    ),
+    *of(
+        "trust/aggregation/prio_reporter",
+        ("self._own.report(self.published, row, self._source)", "Reports.of(self.published.task, row, self._source)"),
+        tests="trust/aggregation/test_device_account.py",
+    ),
+    *of(
         "trust/aggregation/aggregator_account",
         ('key=f"round {self.task.name}"', "key=None"),
         ('self.pay(f" share {share}")', "self.pay()"),

@@ -191,8 +191,10 @@ MUTANTS = [
     ),
     *of(
         "noise/system_bits",
-        ("own.process != process or", "False or"),
-        ("own.stream.spent >= KEY_LIFE", "False"),
+        ("own.process != (os.getpid(), Forks.count) or", "False or"),
+        ("own.process != this_process() or", "own.process is None or"),
+        ("Forks.count) or own.stream.spent >= KEY_LIFE", "Forks.count)"),
+        ("this_process() or own.stream.spent >= KEY_LIFE", "this_process()"),
         ("return SystemBits, ()", "return (lambda: self), ()"),
     ),
     # mechanisms

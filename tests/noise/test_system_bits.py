@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -103,23 +104,31 @@ def test_child_and_parent_differ_after_a_fork(masked: bool) -> None:
     assert len(set(printed.split())) == 4
 
 
+def drawing(source: SystemBits) -> list[Callable[[], KeyStream]]:
+    """Both ways to draw of a source, each of which gives the stream that it drew from."""
+
+    def after(drawn: object) -> KeyStream:
+        return source._own.stream
+
+    return [lambda: after(source.words(1)), lambda: after(source.integer(64))]
+
+
 def test_another_process_number_means_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = SystemBits()
-    before = source._stream()
-    assert source._stream() is before
-    monkeypatch.setattr(os, "getpid", lambda: 1)
-    assert source._stream() is not before
+    for number, drawn in enumerate(drawing(source := SystemBits()), 1):
+        before = drawn()
+        assert drawn() is before
+        monkeypatch.setattr(os, "getpid", lambda number=number: number)
+        assert drawn() is not before, source
 
 
 def test_a_key_does_not_outlive_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert bits_module.KEY_LIFE == 16 << 30
     monkeypatch.setattr(bits_module, "KEY_LIFE", 64)
-    source = SystemBits()
-    before = source._stream()
-    source.words(7)
-    assert source._stream() is before
-    source.words(1)
-    assert source._stream() is not before
+    for drawn in drawing(SystemBits()):
+        before = drawn()
+        while before.spent < 64:
+            assert drawn() is before
+        assert drawn() is not before
 
 
 def test_threads_do_not_share_a_stream_or_a_buffer() -> None:

@@ -120,35 +120,35 @@ class RejectionTable:
         return max(0, math.frexp(self.law.scale)[1])
 
     def fill(self, bits: Bits, out: Steps) -> None:
-        """Draw every entry of `out`."""
-        strip = np.empty(min(out.size, CHUNK), np.int64)
+        """Draw every entry of `out`: what is not kept is proposed again."""
+        again = self._once(bits, out)
+        while again.size:
+            fresh = np.empty(again.size, np.int64)
+            rejected = self._once(bits, fresh)
+            out[again] = fresh
+            again = again[rejected]
+
+    def _once(self, bits: Bits, out: Steps) -> Steps:
+        """Propose every entry of `out` once, and give the places of those that are not kept."""
         places, strips = [], []
         for start in range(0, out.size, CHUNK):
             part = out[start : start + CHUNK]
-            self._propose(bits, part, strip[: part.size])
-            doubtful = np.flatnonzero(strip[: part.size] >= self.sure)
+            words = bits.words(part.size)  # the lowest bits for a strip, the highest for an integer of its cell
+            strip = words.view(np.int64) & (self.base.size - 1)
+            np.take(self.base, strip, out=part, mode="clip")  # all are in range; the mode saves a copy
+            if self.shift:
+                np.right_shift(words, np.uint64(64 - self.shift), out=words)
+                part += words.view(np.int64)
+            doubtful = np.flatnonzero(strip >= self.sure)
             places.append(doubtful + start)
             strips.append(strip[doubtful])
         place = np.concatenate(places) if places else np.empty(0, np.int64)
         if not place.size:
-            return
+            return place
         values = out[place]
         kept = self._kept(bits, np.concatenate(strips), values)
         out[place] = values
-        again = place[~kept]
-        if again.size:
-            fresh = np.empty(again.size, np.int64)
-            self.fill(bits, fresh)
-            out[again] = fresh
-
-    def _propose(self, bits: Bits, out: Steps, strip: Steps) -> None:
-        """A strip and an integer of its cell, from the lowest and the highest bits of one word each."""
-        words = bits.words(out.size)
-        np.bitwise_and(words.view(np.int64), self.base.size - 1, out=strip)
-        np.take(self.base, strip, out=out, mode="clip")  # all are in range; the mode saves a copy
-        if self.shift:
-            np.right_shift(words, np.uint64(64 - self.shift), out=words)
-            out += words.view(np.int64)
+        return place[~kept]
 
     def _kept(self, bits: Bits, strip: Steps, k: Steps) -> NDArray[np.bool_]:
         """Which proposals lie under the curve; those in a tail get their integer first."""
@@ -161,8 +161,7 @@ class RejectionTable:
         curve = np.exp(-self.law.exponent(k.astype(np.float64), along))
         kept = top < curve
         close = np.flatnonzero(np.abs(top - curve) <= ERROR)
-        known = [(int(v[i]), int(u[i])) for i in close]
-        for i, (v_i, u_i) in zip(close, known, strict=True):
+        for i, v_i, u_i in zip(close, v[close].tolist(), u[close].tolist(), strict=True):
             kept[i] = self._under(int(k[i]), level[i], height[i], Uniform(bits, v_i), Uniform(bits, u_i))
         return kept
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
-from discreet.core.held import Forks
+from discreet.core.held import Forks, this_process
 
 WORDS = 1 << 16  # requests up to this size share one buffer
 KEY_LIFE = 1 << 34  # bytes under one key: 2**30 blocks
@@ -60,8 +60,13 @@ class KeyStream:
 class _ThreadStream(threading.local):
     """The stream of one thread, and the process that it was keyed in."""
 
-    stream: KeyStream | None = None
+    stream: KeyStream
     process: tuple[int, int] | None = None
+
+    def renew(self) -> None:
+        """Take a key that nobody has had."""
+        self.stream = KeyStream(os.urandom(32), int.from_bytes(os.urandom(16), "big"))
+        self.process = this_process()
 
 
 class SystemBits:
@@ -87,17 +92,16 @@ class SystemBits:
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` fresh 64-bit words; the caller owns the array only until this thread's next call."""
-        return self._stream().words(count)
+        own = self._own
+        if own.process != (os.getpid(), Forks.count) or own.stream.spent >= KEY_LIFE:
+            own.renew()
+        return own.stream.words(count)
 
     def integer(self, width: int) -> int:
-        return self._stream().integer(width)
-
-    def _stream(self) -> KeyStream:
-        own, process = self._own, (os.getpid(), Forks.count)
-        if own.stream is None or own.process != process or own.stream.spent >= KEY_LIFE:
-            own.stream = KeyStream(os.urandom(32), int.from_bytes(os.urandom(16), "big"))
-            own.process = process
-        return own.stream
+        own = self._own
+        if own.process != this_process() or own.stream.spent >= KEY_LIFE:
+            own.renew()
+        return own.stream.integer(width)
 
     def __reduce__(self) -> tuple[type[SystemBits], tuple[()]]:
         return SystemBits, ()

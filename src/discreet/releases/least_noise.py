@@ -6,7 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -56,11 +56,17 @@ def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, ti
     )
     if data.coins:
         data.check_counted(question)
-    fitting = [calibrate(noise, budget, times) for noise in templates(data.coins) if noise.suits(asked)]
+    fitting = _fitting(asked, data.coins, budget, times)
     if len(fitting) == 1:  # the trust model says whether it keeps the promise, when it is asked for a permit
         return spread(data, question, fitting[0])
     kept = [noise for noise in fitting if data.keeps(noise.event)]
     return min([spread(data, question, noise) for noise in kept or fitting], key=attrgetter("stddev"))
+
+
+@lru_cache(maxsize=256, typed=True)
+def _fitting(asked: NoiseContext, tossed: bool, budget: Budget, times: int) -> tuple[Any, ...]:
+    """Every noise that suits the question, as little of it as the budget pays for."""
+    return tuple([calibrate(noise, budget, times) for noise in templates(tossed) if noise.suits(asked)])
 
 
 def pure(data: PrivateData, budget: Budget) -> bool:

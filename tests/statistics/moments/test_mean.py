@@ -14,7 +14,7 @@ import discreet
 
 pd = pytest.importorskip("pandas")
 MOST_CALLS = 300  # locks, checks of public parameters and what a receipt binds take forty of them
-REDRAWN = 11  # more calls, where the first noise is rejected
+REDRAWN = 7  # more calls, where noise is rejected once more
 HOME = str(Path(discreet.__file__).parent)
 
 
@@ -36,8 +36,8 @@ def calls(frame: Any) -> int:
 
 
 def test_a_mean_of_a_small_table_takes_few_calls() -> None:
-    """The fewest of 21, once two have loaded what there is to load: in half of all means some noise is drawn again."""
+    """All but one of 21, once two have loaded what there is to load: noise may be drawn again, and again."""
     frame = pd.DataFrame({"x": np.arange(1000.0) % 100})
-    found = [calls(frame) for _ in range(23)][2:]
-    assert min(found) <= MOST_CALLS
-    assert np.median(found) <= MOST_CALLS + REDRAWN
+    found = sorted([calls(frame) for _ in range(23)][2:])
+    assert found[-2] <= MOST_CALLS
+    assert found[-1] <= MOST_CALLS + 2 * REDRAWN

@@ -17,6 +17,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.held import Secret
 from discreet.deep.clipping.capture import Layer, Use, captured
 from discreet.deep.clipping.indices_in_range import IndicesInRange
+from discreet.deep.clipping.kept_memory import keep_memory
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
@@ -140,6 +141,8 @@ def clipped_sum_of(
 ) -> ClippedSum:
     """The same, of these layers: for a model whose parameters were exchanged for other tensors."""
     _check_precision(model)
+    if inputs.device.type == "cpu":
+        keep_memory()
     targets = targets if views == 1 else targets.repeat_interleave(views, dim=0)
 
     def run() -> Tensor:

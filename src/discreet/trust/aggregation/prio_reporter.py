@@ -19,6 +19,7 @@ from discreet.noise.system_bits import system_bits
 from discreet.schema.schema import Schema
 from discreet.trust.aggregation.aggregator_line import ATTEMPTS, AggregatorLine
 from discreet.trust.aggregation.dap import HpkeConfig, Rejected
+from discreet.trust.aggregation.device_account import DeviceAccount
 from discreet.trust.aggregation.published_task import PublishedTask
 from discreet.trust.aggregation.sealed_report import SealedReport, sealed_reports
 from discreet.trust.aggregation.share_aggregator import Reports
@@ -41,13 +42,16 @@ class PrioReporter:
     published : PublishedTask
         Public. What is asked, and where; from `read_task`.
     most : Budget
-        Public. The weakest promise that this device takes part in: what one honest aggregator's noise keeps.
+        Public. The weakest promise that this device takes part in: what one honest aggregator's noise keeps. Where no
+        account is given, that of all reports of this object together.
     trusted : str, optional
         Public. A file of certificates to trust in place of the system's.
     attempts : int
         Public. How often a request is tried while nobody answers.
     bits : Bits, optional
         Where shares come from; the operating system's where not given.
+    account : DeviceAccount, optional
+        What this device has reported to all tasks, and may. Give one with a path: others end with the process.
     """
 
     published: PublishedTask
@@ -55,6 +59,7 @@ class PrioReporter:
     trusted: str | None = None
     attempts: int = ATTEMPTS
     bits: Bits | None = None
+    account: DeviceAccount | None = None
 
     def __post_init__(self) -> None:
         price = epsilon(self.published.task.event, self.most.delta)
@@ -64,20 +69,32 @@ class PrioReporter:
             raise NotPermitted(f"task {self.published.task.name!r}", obstacle, "Ask with more noise.", price=price)
 
     def report(self, record: Mapping[str, Any]) -> None:
-        """Report one record; when this returns, the leader has it on disk."""
-        self.report_all({name: [value] for name, value in record.items()})
+        """Report one record, once; when this returns, the leader has it on disk.
+
+        To report it again, after an error or a crash, sends the same report, which counts once.
+        """
+        row = self.rows({name: [value] for name, value in record.items()})
+        made = self._own.report(self.published, row, self._source)
+        if made is not None:
+            self._send_made(made)
+            self._own.arrived(self.published)
 
     def report_all(self, records: Any) -> None:
-        """Report many records, one row each, as a simulation or a proxy does: an array, a data frame, a mapping."""
-        rows, bits = self.rows(records), system_bits() if self.bits is None else self.bits
+        """Report many people's records, one row each, as a simulation or a proxy does, beside the device's account.
+
+        They are an array, a data frame or a mapping.
+        """
+        rows = self.rows(records)
         for start in range(0, len(rows), TOGETHER):
-            made = Reports.of(self.published.task, rows[start : start + TOGETHER], bits)
-            try:
-                self.send(self.sealed(made))
-            except Rejected as refusal:
-                if getattr(refusal, "kind", "") != "outdatedConfig":
-                    raise
-                self.send(self.sealed(made))  # the same reports, with the keys that are in use now
+            self._send_made(Reports.of(self.published.task, rows[start : start + TOGETHER], self._source))
+
+    def _send_made(self, made: Reports) -> None:
+        try:
+            self.send(self.sealed(made))
+        except Rejected as refusal:
+            if getattr(refusal, "kind", "") != "outdatedConfig":
+                raise
+            self.send(self.sealed(made))  # the same reports, with the keys that are in use now
 
     def sealed(self, made: Reports) -> list[SealedReport]:
         """Reports ready to be sent, now or later, once or again: each counts once."""
@@ -93,6 +110,14 @@ class PrioReporter:
         asked = Schema({name: task.schema.columns[name] for name in task.question.columns})
         source: Any = source_of(records, asked)
         return np.concatenate(list(source.batches(task.question.columns)))
+
+    @cached_property
+    def _own(self) -> DeviceAccount:
+        return DeviceAccount(self.most) if self.account is None else self.account
+
+    @property
+    def _source(self) -> Bits:
+        return system_bits() if self.bits is None else self.bits
 
     @cached_property
     def _leader(self) -> AggregatorLine:

@@ -46,7 +46,7 @@ class Matrix(Batched):
         if dates := [name for name, kind in schema.columns.items() if isinstance(kind, Temporal)]:
             raise SchemaError("matrix", f"the schema has dates in {dates[0]!r}", "Give a data frame or a file.")
         self.schema = schema
-        self._place = {name: i for i, name in enumerate(schema.columns)}
+        self._place = dict(zip(schema.columns, range(len(schema.columns)), strict=True))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         rows = min(BATCH, max(1, AT_HAND // max(1, len(columns))))
@@ -73,7 +73,7 @@ class Matrix(Batched):
 
     def _of(self, rows: Array, columns: Sequence[str]) -> Array:
         """Some columns; a copy only where they do not lie side by side."""
-        places = [self._place[name] for name in columns]
+        places = list(map(self._place.__getitem__, columns))
         first = min(places, default=0)
         whole = slice(first, first + len(places))
         return rows[:, whole if places == list(range(first, whole.stop)) else places]

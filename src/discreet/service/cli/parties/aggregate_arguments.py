@@ -39,6 +39,7 @@ def add_aggregate(commands: Commands, parser: type[argparse.ArgumentParser]) -> 
     report = _action(actions, "report", "report one record, as a device does")
     report.add_argument("values", nargs="+", metavar="COLUMN=VALUE", help="the record")
     report.add_argument("--most-epsilon", type=float, default=2.0, metavar="E", help="weakest promise (default: 2)")
+    report.add_argument("--account", metavar="FILE", help="what this device has reported: at most E in all, each once")
     report.add_argument("--trusted", metavar="PEM", help="certificates to trust in place of the system's")
     ask = _action(actions, "ask", "open the sum, which closes the batch")
     _add_question(ask, required=True, schema=False)

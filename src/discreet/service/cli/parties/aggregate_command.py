@@ -50,6 +50,7 @@ from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.saying import put, say
 from discreet.trust.aggregation.aggregated import Aggregated
 from discreet.trust.aggregation.aggregation_task import AggregationTask
+from discreet.trust.aggregation.device_account import DeviceAccount
 from discreet.trust.aggregation.prio_reporter import PrioReporter
 from discreet.trust.aggregation.published_task import DAY, PublishedTask
 from discreet.trust.aggregation.stored_aggregator import drawn_secrets
@@ -169,12 +170,16 @@ def _instructions(arguments: Namespace, both: RunningPair, folder: Path) -> dict
 def report(arguments: Namespace) -> int:
     """Report one record."""
     published = read_task(arguments.task)
-    device = PrioReporter(published, Budget(arguments.most_epsilon, 1e-6), arguments.trusted)
+    most = Budget(arguments.most_epsilon, 1e-6)
+    account = None if arguments.account is None else DeviceAccount(most, arguments.account)
+    device = PrioReporter(published, most, arguments.trusted, account=account)
     record = _record(device, arguments.values)
     try:
         device.report(record)
     except EngineFailure as failure:
-        remedy = "Report again where nobody could be reached; a report that arrived unheard would count beside it."
+        remedy = "Report again, with the same --account: the same report is sent, and counts once."
+        if account is None:
+            remedy = "Report again where nobody could be reached; a report that arrived unheard would count beside it."
         raise EngineFailure(failure.asked, failure.obstacle, remedy, "The report was not acknowledged.") from failure
     say(arguments, "The leader has the report, and counts it once.", reported=True)
     return 0
