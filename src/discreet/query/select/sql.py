@@ -279,8 +279,6 @@ class _Select:
         """Units, or values, that are counted once each."""
         if self._counts_units(node):
             return RowStatistic(label or f"count of {of.name}", "count")
-        if self.groups:
-            self.sql.refused(node, "values are counted once each among all records", "Leave out GROUP BY.")
         written = of.sql(dialect="duckdb")
         return RowStatistic(
             label or f"distinct values of {written}", "count_distinct", (("column", self.rows.column(of)),)
