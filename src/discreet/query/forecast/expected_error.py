@@ -31,8 +31,8 @@ APART, COUNTED, HELD = "simulated: distance, 0 to 1", "counted", "MiB, about"
 WIDTHS = "columns", "pairs", "three columns"
 COPIES_HELD = 4  # of all cells and records, while a table is made
 NOISELESS = 30.0  # times the epsilon, for an answer that simulated ones are compared with
-RUNS, MOST_RUNS = 3, 24  # answers for each shape of the records; where the widths that they state differ
-SURE = 0.04  # the standard error of their mean that is sought, as a part of it
+RUNS, MOST_RUNS = 3, 48  # answers for each shape of the records; where the widths that they state differ
+SURE = 0.03  # the standard error of their mean that is sought, as a part of it
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,9 @@ def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Trie
         names = dict.fromkeys(name for each in stated for name in each)
         if seed >= RUNS and all(_is_sure(errors) for name in names for errors in _by_shape(stated, name)):
             break
-        shapes = [*Shape][1:] if seed == 0 else Shape
-        stated += [_stated(question.name, question.ask(practice.opened(shape, seed), budget)) for shape in shapes]
+        shapes, table = [*Shape][1:] if seed == 0 else Shape, seed % practice.tables
+        answers = [question.ask(practice.opened(shape, seed, table), budget) for shape in shapes]
+        stated += [_stated(question.name, answer) for answer in answers]
     basis = f"{100 * getattr(first, 'confidence', CONFIDENCE):g}% interval"
     means = {name: tuple(float(np.mean(errors)) for errors in _by_shape(stated, name)) for name in names}
     if not names:
@@ -129,7 +130,7 @@ def _simulated(question: PlannedQuestion, practice: Practice, budget: Budget) ->
     """How far repeated answers are from one with hardly any noise."""
     changes, errors = False, []
     for shape in CORRELATED:
-        rows = practice.records(shape)
+        rows = practice.records(shape, 0)
         exact = question.ask(practice.opened(shape), Budget(NOISELESS * budget.epsilon, budget.delta))
         outcome, misses = _outcome(question.name, exact, rows), []
         changes = outcome.dtype.kind not in "fiu"
@@ -148,7 +149,7 @@ def _apart(question: PlannedQuestion, practice: Practice, budget: Budget) -> tup
         own: dict[str, list[float]] = {}
         for seed in range(RUNS):
             table = question.ask(practice.opened(shape, seed), budget)
-            found = utility_report(table, practice.records(shape), bounds=practice.schema, target=(), random_state=0)
+            found = utility_report(table, practice.records(shape, 0), bounds=practice.schema, target=(), random_state=0)
             for words, distance in zip(WIDTHS, found.margins["mean distance"].tolist(), strict=False):
                 own.setdefault(words, []).append(distance)
             cells.append(table.cells)
