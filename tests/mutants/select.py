@@ -138,6 +138,8 @@ MUTANTS = [
         ("if found not in self.groups.values():", "if label not in self.groups:"),
         ("if said[name] != given[name]:", "if False:"),
         ("        for name in self.rows.bounds:", "        for name in ():"),
+        ("if isinstance(kind, Text) and budget.delta == 0:", "if False:"),
+        ('**dict.fromkeys(OF_PAIRS, "expression")', "**{}"),
         ("isinstance(self.rows.data.schema.columns[column], Number)", "False"),
         tests=SQL,
     ),

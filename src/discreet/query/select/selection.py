@@ -19,7 +19,7 @@ from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.query.select.shared_sums import counts_all, key_of, shared
+from discreet.query.select.shared_sums import counts_all, key_of, of_pair, shared
 from discreet.query.words import StatisticQuestion, declared, statistic_asked
 from discreet.questions.filtered import OfListed
 from discreet.questions.question import Question
@@ -27,7 +27,7 @@ from discreet.questions.recipe import MOST_NUMBERS
 from discreet.questions.tables.cells import Edges
 from discreet.questions.tables.domain import Domain
 from discreet.questions.tables.key_counts import KeyCounts
-from discreet.releases.ask import ColumnOf, OneSum, Released
+from discreet.releases.ask import ColumnOf, ColumnsOf, OneSum, Released
 from discreet.releases.declaration import declaration_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import MOST_GROUPS, Groups, series_of
@@ -37,6 +37,7 @@ from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.releases.table import Table
 from discreet.schema.relation.asked_rows import GroupedRows, RowStatistic, StatisticRows
 from discreet.schema.schema import Category, Text
+from discreet.statistics.moments.pair_table import PairTable
 from discreet.trust.private_data import PrivateData
 
 ASKED = "select"
@@ -210,10 +211,17 @@ class Selection:
         declaration = declaration_of(one.question.function)
         options = declaration.bound((self.data,), {**one.question.options, "confidence": self.confidence})
         own = {name: options[name] for name in declaration.own}
+        columns = tuple(options.get("columns") or ())
+        paired = declaration.gives is PairTable and len(columns) == 2
         single = Estimate in (declaration.gives, *get_args(declaration.gives)) and np.ndim(own.get("q", 0.5)) == 0
+        single = single or paired
         if (declaration.no_by is not None and self.by) or not single:
             remedy = f"Ask for it by itself: discreet.{declaration.name}(...)."
             raise NotPermitted(ASKED, f"{declaration.title} is no single number of every group", remedy)
+        if paired:
+            groups = self.groups or Groups(self.data, Domain((), ()))
+            of = ColumnsOf(self.data, columns, budget=self.budget, groups=groups)
+            return of_pair(declaration.compute(of, **own))
         if declaration.subject:
             groups = self.groups or Groups(self.data, Domain((), ()))
             found = declaration.compute(ColumnOf(self.data, str(one.column), budget=self.budget, groups=groups), **own)

@@ -15,6 +15,7 @@ from discreet.releases.ask import OneSum, Released
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.statistics.moments.column_moments import Moments
+from discreet.statistics.moments.pair_table import PairTable
 
 Sums = tuple[OneSum[Estimate], ...]
 
@@ -56,6 +57,28 @@ def key_of(found: OneSum[Any]) -> str:
 def counts_all(one: Asked) -> bool:
     """Whether it is the number of all records of these data."""
     return one.statistic == "count" and one.column is None and not one.options.get("population")
+
+
+def of_pair(found: OneSum[PairTable]) -> OneSum[Estimate]:
+    """What two columns have to do with each other, as one number."""
+
+    def read(released: Released) -> Estimate:
+        table = found.read(released)
+        value, error, low, high = (
+            float(each[0, 1]) for each in (table.values, table.standard_error, table.low, table.high)
+        )
+        return Estimate(
+            name=found.name,
+            value=value,
+            standard_error=error if math.isfinite(error) else None,
+            low=low,
+            high=high,
+            confidence=table.confidence,
+            population=table.population,
+            receipt=released.receipt,
+        )
+
+    return OneSum(found.of, found.name, found.question, read, found.noise)
 
 
 def _degree(found: OneSum[Any] | None) -> int:
