@@ -74,7 +74,7 @@ def test_tables_are_joined_as_the_file_says_and_one_account_pays(folder: Path) -
     both = discreet.sql(tables, text, epsilon=1e4)
     assert both["n"].values.tolist() == [600, 0]
     assert both["age"].values[0] == pytest.approx(45, abs=0.1)
-    assert len(tables["visits"].ledger.entries()) == 6
+    assert len(tables["visits"].ledger.entries()) == 6  # type: ignore[union-attr]
     assert tables["people"].ledger is tables["visits"].ledger  # type: ignore[union-attr]
 
 

@@ -47,7 +47,7 @@ def test_each_group_has_the_values_of_its_own_records(by: tuple[str, ...]) -> No
     stays = np.clip(records["stay"], 0, 60) + 0.0
     towns = np.array([town.strip() for town in records["town"]])
     cells = {"ward": records["ward"], "stay": np.digitize(stays, [3, 7.5])}
-    places = {"ward": ["day", "icu", "er"], "stay": [0, 1, 2]}
+    places: dict[str, list[Any]] = {"ward": ["day", "icu", "er"], "stay": [0, 1, 2]}
     for column, own in (("town", towns), ("stay", stays)):
         there = (own != "") if column == "town" else ~np.isnan(own)
         if "stay" in by:

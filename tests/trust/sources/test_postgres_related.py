@@ -88,7 +88,7 @@ def joined(tables: Opened, how: str) -> PrivateData:
         case "public":
             return visits.derive(bounds={"d": (0, 9)}, d="stay / (stay - 7)").join(WARDS, "ward")
         case "per unit":
-            own = {"n": "count", "all": "sum of stay", "mean": "mean of stay", "ever": "any of ward == 'icu'"}
+            own: Any = {"n": "count", "all": "sum of stay", "mean": "mean of stay", "ever": "any of ward == 'icu'"}
             return visits.per_unit(bounds={"n": (0, 20), "all": (0, 900)}, **own, ward="only of ward")
         case _:
             return visits.per_unit(by="town", groups=1, longest="max of stay").join(people, prefix="own_")
@@ -138,8 +138,8 @@ def test_rows_and_units_are_those_of_the_relation_made_here(connection: Any) -> 
     for how in ("unit", "public", "per unit"):
         here, there = (source_of(joined(tables, how)) for tables in both(connection))
         columns = [name for name, kind in here.schema.columns.items() if not isinstance(kind, discreet.Text)]
-        rows = [np.sort(np.concatenate(list(one.batches(columns))), axis=0) for one in (here, there)]
-        np.testing.assert_array_equal(*rows)
+        rows: list[Any] = [np.sort(np.concatenate(list(one.batches(columns))), axis=0) for one in (here, there)]
+        np.testing.assert_array_equal(rows[0], rows[1])
         assert here.units() == there.units()
 
 
@@ -190,7 +190,7 @@ def test_what_postgresql_cannot_make_is_made_here(connection: Any, monkeypatch: 
 
 def test_a_public_text_is_matched_by_its_bytes(connection: Any) -> None:
     towns = PublicTable({"town": ["Ulm", "ulm", "Bern"], "big": [1, 2, 3]}, {"town": str, "big": (0, 9)})
-    found = []
+    found: list[Any] = []
     for tables in both(connection):
         data = tables["visits"].join(towns, "town")
         found.append(data._trust.ask(moments_of(data.schema, "big", 2, False), Exact()))  # type: ignore[arg-type]
@@ -203,10 +203,10 @@ def test_what_is_made_goes_with_its_source_and_is_made_again_where_it_is_lost(co
     ledger = account_of(Budget(1e7), Neighbors.ADD_REMOVE, UNIT)
     visits = postgres_table(postgres, "visits", schema_of(DESCRIBED), UNIT)
     data = PrivateData.of(visits, visits.schema, ledger).join(WARDS, "ward")
-    before = data._trust.ask(count_of(data.schema, None), Exact())  # type: ignore[arg-type]
+    before: Any = data._trust.ask(count_of(data.schema, None), Exact())  # type: ignore[arg-type]
     assert asked(connection, LEFT) == 2  # the rows that units may keep, and those that are joined
     lost(connection)
-    assert discreet.count(data, epsilon=1e4).value == before[0]  # type: ignore[index]
+    assert discreet.count(data, epsilon=1e4).value == before[0]
     assert len(ledger.entries()) == 1
     del visits, data
     gc.collect()

@@ -169,10 +169,8 @@ def related_in_postgres(relation: RelationNode, tables: Mapping[RelationNode, So
     """The rows of a relation, made in PostgreSQL; None where it cannot make all of them."""
     relation.check_bounded(ASKED)
     own = {node: tables[node] for node in dict.fromkeys(relation.walked()) if node in tables}
-    queries = {
-        node: source for node, source in own.items() if isinstance(node, StoredRows) and isinstance(source, Query)
-    }
-    protected = [node for node in own if isinstance(node, StoredRows)]
+    protected = {node: source for node, source in own.items() if isinstance(node, StoredRows)}
+    queries: dict[RelationNode, Query] = {node: one for node, one in protected.items() if isinstance(one, Query)}
     if len(queries) < len(protected) or not all(isinstance(node, HERE) for node in relation.walked()):
         return None
     found = {node: query.decoded() for node, query in queries.items()}
