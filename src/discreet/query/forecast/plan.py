@@ -45,7 +45,8 @@ def plan(
 
     Nothing is read but what is public: the schema, the relation, the unit and the trust model. The questions are put to
     made-up records of that kind, of three different shapes. An answer that has an interval states its error itself, by
-    the law of its noise; where the error depends on the records, a row shows the smallest and the largest of the three.
+    the law of its noise; where the error depends on the records, a row shows the smallest and the largest of the three,
+    and by how much it differs between tables of one shape, where records are few.
     Anything else is simulated, and its row says so: repeated answers are compared with one that has hardly any noise.
 
     Parameters
@@ -133,8 +134,8 @@ def _rows(found: Tried, practice: Practice, price: Budget) -> list[Expectation]:
             price.epsilon,
             price.delta,
             each.error,
-            min(each.errors),
-            max(each.errors),
+            each.low,
+            each.high,
             each.basis,
             times,
         )

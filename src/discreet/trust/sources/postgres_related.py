@@ -9,7 +9,6 @@ from typing import Any
 
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
-from discreet.core.held import unheld
 from discreet.questions.question import BoundedSum
 from discreet.schema.relation import limited_rows
 from discreet.schema.relation.joined_rows import JoinedRows
@@ -36,7 +35,6 @@ HERE = (StoredRows, PublicRows, FilteredRows, ComputedRows, PerUnit, LimitedRows
 DIALECT = {"AS DOUBLE)": "AS FLOAT8)", limited_rows.START: START}
 
 
-@unheld("own turns")
 class PostgresRelated(PostgresRows):
     """Rows that PostgreSQL makes of those of its tables, and of public ones, in a temporary table of the connection.
 
