@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
-from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import account_of
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.columns.total import count_of
@@ -184,6 +185,16 @@ def test_what_postgresql_cannot_make_is_made_here(connection: Any, monkeypatch: 
     assert isinstance(source_of(there["visits"].join(odd, "ward")), RelatedRows)
     weighted = there["visits"].join(there["people"], "town", how="weighted", prefix="own_")
     assert isinstance(source_of(weighted), WeightedRows)
+    alone = opened((connection, "SELECT * FROM visits"), (connection, "SELECT * FROM people"), RECORD)["visits"]
+    counted = count_of(alone.schema, None)
+    before = alone.join(WARDS, "ward")
+    assert isinstance(source_of(before), PostgresRelated)
+    exact = before._trust.ask(counted, Exact())  # type: ignore[arg-type]
+    done(connection, "SET default_transaction_read_only = on")  # as a copy of a server is
+    after = alone.join(WARDS, "ward")
+    assert isinstance(source_of(after), RelatedRows)
+    assert after._trust.ask(counted, Exact()) == exact  # type: ignore[arg-type]
+    done(connection, "SET default_transaction_read_only = off")
     monkeypatch.setattr("discreet.trust.sources.query.NAMELESS", 10**9)  # an older server
     assert isinstance(source_of(joined(there, "unit")), RelatedRows)
 
@@ -211,6 +222,16 @@ def test_what_is_made_goes_with_its_source_and_is_made_again_where_it_is_lost(co
     del visits, data
     gc.collect()
     until_none_is_left(connection)
+
+
+def test_threads_make_the_rows_once_and_get_the_same_sums(connection: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = (joined(tables, "unit") for tables in both(connection))
+    made, make, question = [], PostgresRelated._make, moments_of(here.schema, "stay", 2, False)
+    monkeypatch.setattr(PostgresRelated, "_make", lambda self: (made.append(1), make(self)))
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: source_of(there).sum(question).tolist(), range(16)))
+    assert found == [source_of(here).sum(question).tolist()] * 16
+    assert made == [1]
 
 
 def test_nothing_is_charged_where_a_table_is_gone(connection: Any) -> None:

@@ -40,7 +40,11 @@ MISREAD = ("money", "oid", "regproc")  # hundredths without a point, and numbers
 TEXTS = ("enum_send", "textsend", "varcharsend", "bpcharsend", "namesend", "citextsend")
 """What sends values as their texts."""
 PLACE = "SELECT current_database(), current_user, pg_postmaster_start_time()::TEXT"
-VERSION, NAMELESS = "SELECT current_setting('server_version_num')", 160_000  # from which on queries need no names
+ALLOWED = (
+    "SELECT current_setting('server_version_num'), current_setting('transaction_read_only'),"
+    " has_database_privilege(current_database(), 'TEMP')"
+)
+NAMELESS = 160_000  # the version from which on queries in brackets need no names
 
 
 def check_postgres_types(asked: str, types: Any, names: Sequence[str], answered: Answered) -> None:
@@ -183,7 +187,10 @@ class Query(LockedStream):
 
     def decoded(self) -> tuple[AdbcConnection, DecodedRecords] | None:
         """All records as PostgreSQL decodes them, and the way there; None where they are elsewhere, or Arrow must."""
-        if not self._connection.is_postgres or int(self._connection.answered(VERSION)[0][0]) < NAMELESS:
+        if not self._connection.is_postgres:
+            return None
+        version, read_only, temporary = self._connection.answered(ALLOWED)[0]
+        if int(version) < NAMELESS or read_only != "off" or not temporary:
             return None
         found = decoded_records(self._asked, self._connection, self._query, self.schema, self.unit)
         return None if found is None else (self._connection, found)
