@@ -30,7 +30,8 @@
     kind = "text"                   # values are named only if many records share them
     role = "quasi-identifier"       # or "identifying", "sensitive", "other"; "other" where it is left out
 
-A column that the file does not mention is never read. `federation_file` and `task_file` add tables of their own.
+A column that the file does not mention is never read. `tables_file`, `federation_file` and `task_file` add tables
+of their own.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def read_document(document: Any, where: str = "schema") -> SchemaFile:
     >>> read_document(document_of(described)) == described
     True
     """
-    _known(document, ("neighbors", "unit", "columns", "federation", "task"), where)
+    check_known(document, ("neighbors", "unit", "columns", "tables", "federation", "task"), where)
     columns = document.get("columns")
     if not isinstance(columns, dict) or not columns:
         raise SchemaError(where, "it describes no column", "Add a [columns.NAME] table for each column.")
@@ -162,7 +163,7 @@ def _entry_of(column: Column) -> dict[str, Any]:
             return {"kind": "text"}
 
 
-def _known(table: Any, keys: tuple[str, ...], where: str) -> None:
+def check_known(table: Any, keys: tuple[str, ...], where: str) -> None:
     """Refuse a key that nothing would read: it may be a misspelt bound."""
     if not isinstance(table, dict):
         raise SchemaError(where, f"it is {table!r}, not a table", "Write it as a [table] with keys.")
@@ -178,7 +179,7 @@ def _column(entry: Any, where: str) -> Column:
         raise SchemaError(where, "it is not filled in: its kind is missing", f"{KINDS} Or delete the column's table.")
     if not isinstance(kind, str) or kind not in KEYS:
         raise SchemaError(where, f"no kind of column is called {kind!r}", KINDS)
-    _known(entry, ("kind", "role", *KEYS[kind], *OPTIONAL.get(kind, ())), where)
+    check_known(entry, ("kind", "role", *KEYS[kind], *OPTIONAL.get(kind, ())), where)
     missing = [key for key in KEYS[kind] if key not in entry]
     if missing:
         remedy = f"Give {' and '.join(KEYS[kind])}, from what you know without the data."
@@ -244,7 +245,7 @@ def _neighbors(value: Any, where: str) -> Neighbors:
 
 
 def _unit(entry: Any, where: str) -> Unit:
-    _known(entry, ("kind", "column", "rows", "pooled"), where)
+    check_known(entry, ("kind", "column", "rows", "pooled"), where)
     kind, column, rows = entry.get("kind", "record"), entry.get("column"), entry.get("rows", 1)
     pooled = entry.get("pooled", False)
     if kind not in UNITS:

@@ -66,7 +66,7 @@ def grouped_of(schema: Schema, by: tuple[str, ...], edges: tuple[tuple[float, ..
 
     def codes(records: Array) -> Codes:
         """The group of each record; the number of groups, if it is in none."""
-        return _codes(domain, records[:, own])
+        return domain.inside(records[:, own])
 
     def of(records: Array) -> Array:
         added = np.zeros((len(records), domain.size, size))
@@ -108,16 +108,6 @@ def _axis(schema: Schema, name: str, edges: tuple[float, ...]) -> tuple[str, ...
         return schema.category(name).values
     schema.number(name)
     return ascending(name, edges)
-
-
-def _codes(domain: Domain, records: Array) -> Codes:
-    inside = np.isfinite(records).all(axis=1)
-    for i, edges in enumerate(domain.edges):
-        if edges is not None:
-            inside &= (records[:, i] >= edges[0]) & (records[:, i] <= edges[-1])
-    codes = np.full(len(records), domain.size, dtype=np.intp)
-    codes[inside] = domain.codes(records[inside])
-    return codes
 
 
 def _alone(bound: Bound, size: int) -> Bound:

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.grouped import grouped
-from discreet.questions.question import BoundedSum
+from discreet.questions.question import BoundedQuestion, BoundedSum
 from discreet.questions.tables.cells import Edges, cut
 from discreet.questions.tables.domain import MOST_BINS, Domain
 from discreet.releases.ask import OneSum, Released, Result, asked
@@ -96,11 +96,18 @@ class Groups:
         """A question about every group."""
         return grouped(question, self.domain, self.data.schema)
 
+    def every(self, question: BoundedQuestion) -> BoundedQuestion:
+        """The same of a question that need not be a sum, and then says itself how it is asked of groups."""
+        if isinstance(question, BoundedSum):
+            return self.question(question)
+        asked: Any = question
+        in_groups: BoundedQuestion = asked.in_groups(self.domain)
+        return in_groups
+
     def released(self, one: OneSum[Any]) -> Table | GroupedResults[Any]:
         """Pay for a sum of every group, and read the result of each off its own part: a row for each estimate."""
         name, of = f"{one.name} by {self.title}", one.of
-        each: Any = one.question  # whoever answers by groups asks a sum over records
-        whole = asked(self.data, self.question(each), of.budget, name, of.key, one.noise)
+        whole = asked(self.data, self.every(one.question), of.budget, name, of.key, one.noise)
         parts = whole.values.reshape(self.domain.size, -1)
         found = [one.read(Released(part, whole.spread, whole.receipt)) for part in parts]
         return self.tabulated(name, one.name.partition(" of ")[0], found)

@@ -24,6 +24,7 @@ from discreet.trust.curator import Curator
 from discreet.trust.derived_trust import DerivedTrust
 from discreet.trust.filtered_trust import FilteredTrust
 from discreet.trust.related_trust import RelatedTrust
+from discreet.trust.sources.postgres_related import PostgresRelated, related_in_postgres
 from discreet.trust.sources.related_rows import RelatedRows, most_alike
 from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import SparkFrame
@@ -81,11 +82,13 @@ class RelatedTables(Secret):
             raise NotPermitted(node.words, obstacle, "Trust a curator, or let every party prepare such a table.")
         return RelatedTrust(self._source(), neighbors, bits=self.bits)
 
-    def _source(self) -> RelatedRows | SparkUnits:
-        """The rows: made by Spark where they are there, else by an engine here."""
+    def _source(self) -> RelatedRows | PostgresRelated | SparkUnits:
+        """The rows: made by Spark or PostgreSQL where they are there, else by an engine here."""
         if any(isinstance(one, SparkFrame) for one in self.tables.values()):
             return SparkUnits(self.node, self.tables)
-        return WeightedRows(self.node, self.tables) if self.node.reach.weighted else RelatedRows(self.node, self.tables)
+        if self.node.reach.weighted:
+            return WeightedRows(self.node, self.tables)
+        return related_in_postgres(self.node, self.tables) or RelatedRows(self.node, self.tables)
 
     def beside(self, other: RelatedTables, on: On | None, *, most: int | None, how: str, prefix: str) -> RelatedTables:
         """These rows joined with others; see `PrivateData.join`."""

@@ -18,10 +18,12 @@ from discreet.questions.transformed import OfTransformed
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.permit import KEPT
+from discreet.trust.sources.postgres_related import PostgresRelated
 from discreet.trust.sources.related_rows import RelatedRows
 from discreet.trust.sources.spark_units import SparkUnits
 
 Release = TypeVar("Release")
+Rows = RelatedRows | PostgresRelated | SparkUnits
 
 
 class RelatedTrust(Curator):
@@ -33,7 +35,7 @@ class RelatedTrust(Curator):
 
     Parameters
     ----------
-    source : RelatedRows or SparkUnits
+    source : RelatedRows, PostgresRelated or SparkUnits
         The rows.
     neighbors : Neighbors
         Public. The relation under which this data set makes promises.
@@ -43,7 +45,7 @@ class RelatedTrust(Curator):
 
     tells_number = False
 
-    def __init__(self, source: RelatedRows | SparkUnits, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
+    def __init__(self, source: Rows, neighbors: Neighbors, *, bits: Bits | None = None) -> None:
         super().__init__(source, neighbors, bits=bits)
         self.relation, self._rows = source.relation, source
 
@@ -55,7 +57,7 @@ class RelatedTrust(Curator):
     @property
     def curated(self) -> bool:
         """Whether a mechanism can be shown the rows: not where their number moves, and not where they are shared."""
-        shown = isinstance(self._rows, RelatedRows) and not self.relation.reach.both_ways
+        shown = not isinstance(self._rows, SparkUnits) and not self.relation.reach.both_ways
         return shown and self.neighbors is Neighbors.ADD_REMOVE
 
     @property
@@ -64,7 +66,7 @@ class RelatedTrust(Curator):
 
     def listing(self, lists: Mapping[str, Category]) -> RelatedTrust:
         """The same rows, with columns of text that are read as categories of these values."""
-        assert isinstance(self._rows, RelatedRows)  # `PrivateData.check_listing` was asked
+        assert not isinstance(self._rows, SparkUnits)  # `PrivateData.check_listing` was asked
         return RelatedTrust(self._rows.listing(lists), self.neighbors, bits=self._bits)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:

@@ -210,6 +210,21 @@ def test_a_frame_plans_writes_and_explains_without_asking() -> None:
     assert 1.9 < released.receipt.epsilon <= 2.0
 
 
+def test_pairs_and_distinct_values_are_written_as_they_are_read() -> None:
+    data = tables()["visits"].where("stay > 3")
+    query = (
+        data.derive(half="stay / 2")
+        .group_by("ward")
+        .asking("covariance of stay and half", "correlation of stay and half", "count_distinct of town")
+    )
+    text = query.sql()
+    assert "covar_pop(" in text
+    assert "count(DISTINCT" in text
+    read = read_sql({"visits": tables()["visits"]}, text, epsilon=1e5).selection
+    own = query.selection(Budget(1e5))
+    assert [one.options for one in read.aggregates] == [one.options for one in own.aggregates]
+
+
 def test_an_explanation_draws_both_sides_of_a_join() -> None:
     data = tables()
     joined = data["visits"].join(data["wards"], "ward").join(data["people"])

@@ -103,6 +103,27 @@ def test_ranks_and_spreads() -> None:
     np.testing.assert_allclose(values, exact, rtol=0.02)
 
 
+def test_two_columns_have_to_do_with_each_other() -> None:
+    rows = VISITS.assign(twice=VISITS.stay * 2 - VISITS.age.fillna(50) / 3)
+    data = PrivateData.of(rows, {**DESCRIBED, "twice": (-40, 120)}, RICH)
+    asked = "covar_pop(stay, twice) AS pop, covar_samp(stay, twice) AS samp, corr(stay, twice) AS corr, count(*) AS n"
+    table = sql(data, f"SELECT ward, {asked} FROM v WHERE ill GROUP BY ward", epsilon=1e6)
+    for place, ward in enumerate(table.labels["ward"]):
+        own = rows[(rows.ward == ward) & rows.ill.fillna(False).astype(bool)]
+        exact = own.stay.cov(own.twice)
+        assert table["pop"].values[place] == pytest.approx(exact * (len(own) - 1) / len(own), rel=0.01)
+        assert table["samp"].values[place] == pytest.approx(exact, rel=0.01)
+        assert table["corr"].values[place] == pytest.approx(own.stay.corr(own.twice), rel=0.01)
+        assert table["n"].values[place] == len(own)
+        for name, value in (("samp", exact), ("corr", own.stay.corr(own.twice))):
+            low, high = table[name].interval
+            assert low[place] - 1 <= value <= high[place] + 1
+    whole = sql(data, "SELECT covar_pop(stay * 2, age + 1) AS c FROM v", epsilon=1e6)
+    known = VISITS.dropna(subset="age")
+    exact = 2 * np.cov(known.stay, known.age, ddof=0)[0, 1]
+    assert whole["c"].values[0] == pytest.approx(exact, abs=5)
+
+
 def test_groups_that_only_the_data_know() -> None:
     found = sql(private(), "SELECT town, count(*) AS n FROM v GROUP BY 1 ORDER BY town", epsilon=5, delta=1e-6)
     assert found.labels["town"] == ("Basel", "Bern")
@@ -166,6 +187,11 @@ REFUSED = [
     ("SELECT avg(stay) OVER () FROM v", "neither grouped by nor a statistic"),
     ("SELECT count(DISTINCT ward, ill) FROM v", "once each"),
     ("SELECT sum(DISTINCT stay) FROM v", "once each"),
+    ("SELECT corr(stay) FROM v", "or less|cannot be read"),
+    ("SELECT corr(stay, ward) FROM v", "ward"),
+    ("SELECT town, count(*) FROM v GROUP BY town", "'town': naming values of town.*in line 1, letter 39"),
+    ("SELECT count(*) FROM v GROUP BY stay", "'stay': stay is a number, .*in line 1, letter 33"),
+    ("SELECT approx_top_k(town, 3) FROM v", "APPROX_TOP_K"),
     ("SELECT DISTINCT ward FROM v", "DISTINCT is not allowed"),
     ("SELECT avg(stey) FROM v", "Did you mean 'stay'?"),
     ("SELECT avg(stay) FROM v WHERE ward = 'ICU'", "ward cannot be 'ICU', in line 1.*Did you mean 'icu'?"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.neighbors import Neighbors
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.cli.command import main
+from tests.query.test_tables_file import PEOPLE, ROWS, TABLES, VISITS, WARDS
 
 TEXT = "SELECT sex, count(*) AS n, avg(stay_days) AS stay FROM patients WHERE age >= 18 GROUP BY sex"
 
@@ -60,3 +62,36 @@ def test_what_may_not_be_asked_ends_with_the_code_of_refusals(folder: Path, caps
     assert "would show records" in capsys.readouterr().err
     with SqliteLedger.open(folder / "p.ledger") as ledger:
         assert not ledger.entries()
+
+
+def test_several_tables_are_joined_as_their_schema_files_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("visits", VISITS + TABLES), ("people", PEOPLE), ("wards", WARDS)):
+        Path(f"{name}.toml").write_text(text)
+        pd.DataFrame(ROWS[name]).to_csv(f"{name}.csv", index=False)
+    unit = Unit("user", "who", 3)
+    SqliteLedger.create("v.ledger", Budget(9.0), name="visits", neighbors=Neighbors.ADD_REMOVE, unit=unit)
+    text = "SELECT count(*) AS n, avg(beds) AS beds, avg(age) AS age FROM visits JOIN people JOIN wards"
+    asked = ["sql", "visits.csv", text, "--schema", "visits.toml", "--epsilon", "9"]
+    tables = ["--table", "people=people.csv", "wards=wards.csv"]
+    assert main([*asked, *tables, "--preview", "--n", "300"]) == 0
+    for wrong in (["--table", "people"], ["--table", "people=people.csv", "beds=wards.csv"], []):
+        assert main([*asked, *wrong, "--ledger", "v.ledger"]) in (2, 5)
+    with SqliteLedger.open("v.ledger") as ledger:
+        assert not ledger.entries()
+    assert main([*asked, *tables, "--ledger", "v.ledger"]) == 0
+    with SqliteLedger.open("v.ledger") as ledger:
+        assert len(ledger.entries()) == 1
+
+
+def test_a_preview_of_several_tables_reads_the_public_ones_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("visits", VISITS + TABLES), ("people", PEOPLE), ("wards", WARDS)):
+        Path(f"{name}.toml").write_text(text)
+    pd.DataFrame(ROWS["wards"]).to_csv("wards.csv", index=False)
+    text = "SELECT count(*) AS n FROM visits JOIN people JOIN wards"
+    asked = ["sql", "visits.csv", text, "--schema", "visits.toml", "--preview", "--n", "300", "--epsilon", "1"]
+    assert main([*asked, "--table", "people=people.csv", "wards=wards.csv"]) == 0
+    assert "if n is 300; nothing was asked" in capsys.readouterr().out

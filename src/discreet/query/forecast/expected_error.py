@@ -31,8 +31,9 @@ APART, COUNTED, HELD = "simulated: distance, 0 to 1", "counted", "MiB, about"
 WIDTHS = "columns", "pairs", "three columns"
 COPIES_HELD = 4  # of all cells and records, while a table is made
 NOISELESS = 30.0  # times the epsilon, for an answer that simulated ones are compared with
-RUNS, MOST_RUNS = 3, 24  # answers for each shape of the records; where the widths that they state differ
-SURE = 0.04  # the standard error of their mean that is sought, as a part of it
+RUNS, MOST_RUNS = 3, 48  # answers for each shape of the records; where the widths that they state differ
+SELDOM = 2.0  # standard deviations: a table in twenty is farther off
+SURE = 0.03  # the standard error of their mean that is sought, as a part of it
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,29 @@ class ExpectedError:
         The answer's own interval, of which an error is half the width; or a simulation, and what it measures.
     errors : tuple of float
         For each shape that the records may have: those whose columns are correlated first.
+    chance : float
+        How far it differs between tables of one shape and of so many records: a standard deviation, as a part of it.
     """
 
     what: str
     basis: str
     errors: tuple[float, ...]
+    chance: float = 0.0
 
     @property
     def error(self) -> float:
         """In the middle of the shapes whose columns are correlated."""
         return float(np.median(self.errors[: len(CORRELATED)]))
+
+    @property
+    def low(self) -> float:
+        """For the shape that suits it best, and one of the tables of it where chance does."""
+        return min(self.errors) * max(1 - SELDOM * self.chance, 0.0)
+
+    @property
+    def high(self) -> float:
+        """For the shape that suits it worst, and one of the tables of it where chance does not."""
+        return max(self.errors) * (1 + SELDOM * self.chance)
 
 
 @dataclass(frozen=True)
@@ -83,19 +97,56 @@ def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Trie
         names = dict.fromkeys(name for each in stated for name in each)
         if seed >= RUNS and all(_is_sure(errors) for name in names for errors in _by_shape(stated, name)):
             break
-        shapes = [*Shape][1:] if seed == 0 else Shape
-        stated += [_stated(question.name, question.ask(practice.opened(shape, seed), budget)) for shape in shapes]
+        shapes, table = [*Shape][1:] if seed == 0 else Shape, seed % practice.tables
+        answers = [question.ask(practice.opened(shape, seed, table), budget) for shape in shapes]
+        stated += [_stated(question.name, answer) for answer in answers]
     basis = f"{100 * getattr(first, 'confidence', CONFIDENCE):g}% interval"
-    means = {name: tuple(float(np.mean(errors)) for errors in _by_shape(stated, name)) for name in names}
     if not names:
         return Tried(event, (ExpectedError(question.name, NOBODY, (math.nan,)),))
-    return Tried(event, tuple(ExpectedError(name, basis, errors) for name, errors in means.items()))
+    each = {name: _by_shape(stated, name) for name in names}
+    return Tried(
+        event,
+        tuple(
+            ExpectedError(name, basis, tuple(map(_mean, errors)), _between_tables(errors, practice.tables))
+            for name, errors in each.items()
+        ),
+    )
 
 
 def _by_shape(stated: Sequence[Mapping[str, float]], name: str) -> list[list[float]]:
     """What repeated answers state of a figure, for each shape: widths of intervals may be noisy themselves."""
     shapes = [[each[name] for each in stated[place :: len(Shape)] if name in each] for place in range(len(Shape))]
     return [errors for errors in shapes if errors]
+
+
+def _mean(errors: Sequence[float]) -> float:
+    return float(np.mean(errors))
+
+
+def _between_tables(by_shape: Sequence[Sequence[float]], tables: int) -> float:
+    """The standard deviation of what tables of one shape state on average, as a part of it.
+
+    By the analysis of variance: of the means of tables, that part which answers about one table do not explain.
+
+    Examples
+    --------
+    >>> noise, table = np.repeat([-0.1, 0.1], 40), np.tile([-0.2, 0.2], 40)
+    >>> [round(_between_tables([one], 4), 2) for one in (1 + noise, 1 + noise + table)]
+    [0.0, 0.23]
+    """
+    between = within = 0.0
+    tables_in_all = answers = size = 0
+    for errors in by_shape:
+        own = np.array(errors) / np.mean(errors)
+        places = np.arange(len(own)) % tables
+        means = np.bincount(places, own) / np.bincount(places)
+        between += float(np.sum((means - 1) ** 2 * np.bincount(places)))
+        within += float(np.sum((own - means[places]) ** 2))
+        tables_in_all, answers, size = tables_in_all + len(means), answers + len(own), size + 1
+    if tables < 2 or answers <= tables_in_all:
+        return 0.0
+    extra = between / (tables_in_all - size) - within / (answers - tables_in_all)
+    return math.sqrt(max(extra, 0.0) * tables_in_all / answers)
 
 
 def _is_sure(errors: Sequence[float]) -> bool:
@@ -129,7 +180,7 @@ def _simulated(question: PlannedQuestion, practice: Practice, budget: Budget) ->
     """How far repeated answers are from one with hardly any noise."""
     changes, errors = False, []
     for shape in CORRELATED:
-        rows = practice.records(shape)
+        rows = practice.records(shape, 0)
         exact = question.ask(practice.opened(shape), Budget(NOISELESS * budget.epsilon, budget.delta))
         outcome, misses = _outcome(question.name, exact, rows), []
         changes = outcome.dtype.kind not in "fiu"
@@ -148,7 +199,7 @@ def _apart(question: PlannedQuestion, practice: Practice, budget: Budget) -> tup
         own: dict[str, list[float]] = {}
         for seed in range(RUNS):
             table = question.ask(practice.opened(shape, seed), budget)
-            found = utility_report(table, practice.records(shape), bounds=practice.schema, target=(), random_state=0)
+            found = utility_report(table, practice.records(shape, 0), bounds=practice.schema, target=(), random_state=0)
             for words, distance in zip(WIDTHS, found.margins["mean distance"].tolist(), strict=False):
                 own.setdefault(words, []).append(distance)
             cells.append(table.cells)

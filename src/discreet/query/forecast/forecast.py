@@ -33,7 +33,7 @@ class Expectation:
     error : float
         How far off it would be, for records of a middling shape.
     low, high : float
-        The same for the shapes of records that suit it best and worst.
+        The same for the shapes of records that suit it best and worst, and for what chance makes of so many records.
     basis : str
         The answer's own interval, of which the error is half the width; or a simulation, and what it measures.
     times : int, optional

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,11 +17,12 @@ from discreet.core.events import Event
 from discreet.core.progress_bar import patient_bar
 from discreet.query.forecast.expected_error import Tried, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
-from discreet.query.forecast.planned_question import ASKED, PlannedQuestion, planned_question
+from discreet.query.forecast.planned_question import ASKED, PlannedQuestion, is_tables, joined, planned_question
 from discreet.query.forecast.practice import Practice, PracticeLedger
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
+from discreet.trust.public_table import PublicTable
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 MOST_ROWS = 10_000_000
@@ -32,24 +33,27 @@ MOST_TIMES = 10_000
 
 
 def plan(
-    data: PrivateData | PlainSchema,
+    data: PrivateData | PlainSchema | Mapping[str, PrivateData | PublicTable],
     *questions: Any,
     n: int | None = None,
     epsilon: float | Sequence[float] | None = None,
     delta: float = 0.0,
     for_error: float | None = None,
+    most: int | None = None,
 ) -> Forecast:
     """Say what questions would cost and how far off their answers would be, without asking them.
 
     Nothing is read but what is public: the schema, the relation, the unit and the trust model. The questions are put to
     made-up records of that kind, of three different shapes. An answer that has an interval states its error itself, by
-    the law of its noise; where the error depends on the records, a row shows the smallest and the largest of the three.
+    the law of its noise; where the error depends on the records, a row shows the smallest and the largest of the three,
+    and by how much it differs between tables of one shape, where records are few.
     Anything else is simulated, and its row says so: repeated answers are compared with one that has hardly any noise.
 
     Parameters
     ----------
-    data : PrivateData, Schema, or mapping of str to columns
-        What is asked about. The account of private data says how often it could pay; nothing is charged.
+    data : PrivateData, Schema, or mapping of str to columns or to tables
+        What is asked about; for a SELECT that joins, all its tables. The account of private data says how often it
+        could pay; nothing is charged.
     *questions : str, callable or learner
         Public. In words: "mean of age", "contingency of sex and department", "quantile of age q=0.9", "mean of stay by
         ward where age >= 65", "KMeans n_clusters=4", "report". Or a function of data, epsilon and delta, such as
@@ -63,6 +67,8 @@ def plan(
     for_error : float, optional
         Public. Instead of prices, the error for which the least epsilon of each figure is looked for; infinite, where
         not even 100 is enough.
+    most : int, optional
+        Public. The most rows that a row meets, where protected tables are joined; see `sql`.
 
     Returns
     -------
@@ -88,7 +94,11 @@ def plan(
         )
     if for_error is not None and not 0 < for_error < math.inf:
         raise ParameterError(ASKED, f"for_error is {for_error}", "Give a positive error.")
-    of = data if isinstance(data, PrivateData) else schema_of(data)
+    if is_tables(data):
+        found = [joined(data, question, delta, most) for question in questions]
+        each = [plan(one.data, one, n=n, epsilon=epsilon, delta=delta, for_error=for_error) for one in found]
+        return Forecast(each[0].n, tuple(row for one in each for row in one.expectations), for_error)
+    of = data if isinstance(data, PrivateData) else schema_of(cast(PlainSchema, data))
     practice = Practice(of, _assumed(of, n), delta)
     meant = [planned_question(question) for question in questions]
     prices = [Budget(float(one), delta) for one in np.atleast_1d(EPSILONS if epsilon is None else epsilon)]
@@ -124,8 +134,8 @@ def _rows(found: Tried, practice: Practice, price: Budget) -> list[Expectation]:
             price.epsilon,
             price.delta,
             each.error,
-            min(each.errors),
-            max(each.errors),
+            each.low,
+            each.high,
             each.basis,
             times,
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from sklearn.base import BaseEstimator, clone
 
@@ -15,9 +15,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.query.report import profile
-from discreet.query.select.sql import is_sql, sql
+from discreet.query.select.sql import is_sql, read_sql, sql
 from discreet.query.words import Wording, named, statistic_asked, value_of
 from discreet.trust.private_data import PrivateData
+from discreet.trust.public_table import PublicTable
 
 ASKED = "plan"
 FORMS = (
@@ -41,6 +42,38 @@ class PlannedQuestion:
 
     name: str
     ask: Callable[[PrivateData, Budget], Any]
+
+
+@dataclass(frozen=True)
+class JoinedQuestion(PlannedQuestion):
+    """A SELECT about tables that are joined: a question about the rows that they have together.
+
+    Parameters
+    ----------
+    data : PrivateData
+        These rows.
+    """
+
+    data: PrivateData
+
+
+def is_tables(data: Any) -> TypeGuard[Mapping[str, PrivateData | PublicTable]]:
+    """Whether these are tables by their names, and not columns."""
+    return isinstance(data, Mapping) and any(isinstance(one, PrivateData | PublicTable) for one in data.values())
+
+
+def joined(
+    tables: Mapping[str, PrivateData | PublicTable], question: Any, delta: float, most: int | None
+) -> JoinedQuestion:
+    """What a SELECT asks of several tables."""
+    if not isinstance(question, str) or not is_sql(question):
+        raise ParameterError(ASKED, "there are several tables", "Write SELECT ..., or give one of them.")
+    selection = read_sql(tables, question, delta=delta, most=most).selection
+
+    def ask(data: PrivateData, budget: Budget) -> Any:
+        return replace(selection, data=data, budget=budget).released(question)
+
+    return JoinedQuestion(question, ask, selection.data)
 
 
 def planned_question(question: Any) -> PlannedQuestion:

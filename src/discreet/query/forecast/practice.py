@@ -13,7 +13,7 @@ from discreet.core.ledger import Balance, Committed, Entry, Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.chain import BEFORE_ALL
 from discreet.noise.deterministic import DeterministicBits
-from discreet.query.forecast.stand_in import Shape, stand_in
+from discreet.query.forecast.stand_in import POOLED, Shape, stand_in
 from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
@@ -22,6 +22,7 @@ from discreet.trust.sources.source import Source
 from discreet.trust.sources.source_of import source_of
 
 PLENTY = 1e9  # epsilon
+MOST_TABLES, ROWS_IN_ALL = 12, 100_000  # of each shape: more tables, the fewer records there are
 
 
 @unheld("releases")
@@ -131,15 +132,20 @@ class Practice:
         self.schema = of if isinstance(of, Schema) else of.schema
         self.unit = Unit() if isinstance(of, Schema) else of.unit
 
-        self.records = cache(lambda shape: stand_in(self.schema, n, self.unit, shape))
-        self._source = cache(lambda shape: source_of(self.records(shape), self.schema, self.unit))
+        self.records = cache(lambda shape, table: stand_in(self.schema, n, self.unit, shape, table))
+        self._source = cache(lambda shape, table: source_of(self.records(shape, table), self.schema, self.unit))
 
-    def opened(self, shape: Shape, seed: int = 0) -> PrivateData:
+    @property
+    def tables(self) -> int:
+        """How many tables of each shape are made: in one of few records, chance puts more of them here than there."""
+        return max(1, min(MOST_TABLES, ROWS_IN_ALL // (self.n * (POOLED if self.unit.pooled else self.unit.rows))))
+
+    def opened(self, shape: Shape, seed: int = 0, table: int = 0) -> PrivateData:
         """Records of this shape, behind the same kind of trust, with an account that pays for everything.
 
-        The seed is that of the noise; the records are the same every time.
+        The seed is that of the noise; the records of a table are the same every time.
         """
-        source: Any = self._source(shape)
+        source: Any = self._source(shape, table)
         bits, ledger = DeterministicBits(seed), PracticeLedger(self._delta)
         if isinstance(self.of, Schema):
             return PrivateData(Curator(source, bits=bits), ledger)

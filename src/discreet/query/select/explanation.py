@@ -67,7 +67,8 @@ def _releases(selection: Selection) -> list[tuple[str, str, str]]:
         naming = mechanisms.pop(0)
         rows, neighbors = selection.data.unit.rows, selection.data.neighbors
         named = f"{naming.scale(rows, neighbors):.4g}, named from {naming.threshold(rows, neighbors)} rows"
-        found.append((f"names of {selection.unlisted}", in_words(naming.event), named))
+        what = ", ".join([f"names of {selection.unlisted}", *selection.labels_of_names])
+        found.append((what, in_words(naming.event), named))
         listed = selection.placeheld
     for stage, labels, noise in zip(listed.stages, listed.labels_of_stages, mechanisms, strict=True):
         deviation = spread(listed.data, stage.question, noise).stddev

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,10 @@ from discreet.core.budget import Budget
 from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
+from discreet.core.receipt import Receipt
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
+from discreet.query.select.shared_sums import counts_all, key_of, of_pair, shared
 from discreet.query.words import StatisticQuestion, declared, statistic_asked
 from discreet.questions.filtered import OfListed
 from discreet.questions.question import Question
@@ -23,9 +27,9 @@ from discreet.questions.recipe import MOST_NUMBERS
 from discreet.questions.tables.cells import Edges
 from discreet.questions.tables.domain import Domain
 from discreet.questions.tables.key_counts import KeyCounts
-from discreet.releases.ask import ColumnOf, OneSum, Released
+from discreet.releases.ask import ColumnOf, ColumnsOf, OneSum, Released
 from discreet.releases.declaration import declaration_of
-from discreet.releases.estimate import Estimate, estimate_of
+from discreet.releases.estimate import Estimate
 from discreet.releases.groups import MOST_GROUPS, Groups, series_of
 from discreet.releases.joint_plan import JointPlan, Stage, priced, staged
 from discreet.releases.records_of import RecordsOf
@@ -33,11 +37,11 @@ from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.releases.table import Table
 from discreet.schema.relation.asked_rows import GroupedRows, RowStatistic, StatisticRows
 from discreet.schema.schema import Category, Text
-from discreet.statistics.moments.column_moments import Moments
+from discreet.statistics.moments.pair_table import PairTable
 from discreet.trust.private_data import PrivateData
 
 ASKED = "select"
-NAMED = 0.5  # the share of the price for naming groups that only the data know, where their counts are not asked for
+NAMED = 0.5  # the share of the price for naming groups that only the data know, where anything else is asked of them
 PLACEHOLDER = "group"
 
 
@@ -68,8 +72,13 @@ class Aggregate:
 
     @property
     def column(self) -> str | None:
-        found: str | None = self.question.options.get("column")
+        found: str | None = self.options.get("column")
         return found
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What is said of the statistic, by name."""
+        return self.question.options
 
 
 @dataclass(frozen=True)
@@ -166,10 +175,15 @@ class Selection:
     @property
     def labels_of_stages(self) -> tuple[tuple[str, ...], ...]:
         """Which columns are read off each sum."""
-        keys = [_key(found) for found in self._sums]
+        keys = [key_of(found) for found in self._sums]
         return tuple(
-            tuple(one.label for one, own in zip(self.aggregates, keys, strict=True) if own == key) for key in self._keys
+            tuple(one.label for one, own in zip(self._summed, keys, strict=True) if own == key) for key in self._keys
         )
+
+    @property
+    def labels_of_names(self) -> tuple[str, ...]:
+        """Which columns are the counts that name groups."""
+        return tuple(one.label for one in self.aggregates if self._is_named(one))
 
     def _naming(self, lists: Mapping[str, Category]) -> Selection:
         return dataclasses.replace(self, data=self.data.listing(lists), lists=dict(lists))
@@ -179,27 +193,35 @@ class Selection:
         return Groups.wanted(self.data, self.by or None, self.edges)
 
     @cached_property
+    def _summed(self) -> tuple[Aggregate, ...]:
+        """The statistics that are read off sums: not the number of records, where naming groups tells it anyway."""
+        return tuple(one for one in self.aggregates if not self._is_named(one))
+
+    def _is_named(self, one: Aggregate) -> bool:
+        """Whether it is the count by which groups are named: of all records, by the column that only the data know."""
+        return counts_all(one) and len(self.by) == 1 and self.by[0] in (*self.lists, self.unlisted)
+
+    @cached_property
     def _sums(self) -> tuple[OneSum[Estimate], ...]:
-        """What each statistic is read off: those about the moments of one column share the richest of their sums."""
-        alone = [self._one_sum(one) for one in self.aggregates]
-        richest: dict[str, OneSum[Estimate]] = {}
-        for one, found in zip(self.aggregates, alone, strict=True):
-            if one.column is not None and _degree(found) > _degree(richest.get(one.column)):
-                richest[one.column] = found
-        return tuple(
-            _sharing(one, found, richest.get(one.column or ""), self.confidence)
-            for one, found in zip(self.aggregates, alone, strict=True)
-        )
+        """What these statistics are read off."""
+        return shared(self._summed, tuple(map(self._one_sum, self._summed)), self.confidence)
 
     def _one_sum(self, one: Aggregate) -> OneSum[Estimate]:
         """The sum of one statistic, as it is asked of a group: so none finds another way, and pays for it by itself."""
         declaration = declaration_of(one.question.function)
         options = declaration.bound((self.data,), {**one.question.options, "confidence": self.confidence})
         own = {name: options[name] for name in declaration.own}
+        columns = tuple(options.get("columns") or ())
+        paired = declaration.gives is PairTable and len(columns) == 2
         single = Estimate in (declaration.gives, *get_args(declaration.gives)) and np.ndim(own.get("q", 0.5)) == 0
+        single = single or paired
         if (declaration.no_by is not None and self.by) or not single:
             remedy = f"Ask for it by itself: discreet.{declaration.name}(...)."
             raise NotPermitted(ASKED, f"{declaration.title} is no single number of every group", remedy)
+        if paired:
+            groups = self.groups or Groups(self.data, Domain((), ()))
+            of = ColumnsOf(self.data, columns, budget=self.budget, groups=groups)
+            return of_pair(declaration.compute(of, **own))
         if declaration.subject:
             groups = self.groups or Groups(self.data, Domain((), ()))
             found = declaration.compute(ColumnOf(self.data, str(one.column), budget=self.budget, groups=groups), **own)
@@ -214,11 +236,11 @@ class Selection:
         """The sums that are asked, each once, with their shares of the price."""
         shares: dict[str, float] = {}
         questions: dict[str, Any] = {}
-        for one, found in zip(self.aggregates, self._sums, strict=True):
-            key = _key(found)
+        for one, found in zip(self._summed, self._sums, strict=True):
+            key = key_of(found)
             shares[key] = shares.get(key, 0.0) + one.weight
             asked: Any = found.question
-            questions[key] = asked if self.groups is None else self.groups.question(asked)
+            questions[key] = asked if self.groups is None else self.groups.every(asked)
         return tuple(Stage(questions[key], share) for key, share in shares.items())
 
     @cached_property
@@ -227,6 +249,8 @@ class Selection:
         if self.unlisted is None:
             return JointPlan(staged(self.data, self.stages, self.budget).mechanisms)
         listed, half = self._listed, Budget(self.budget.epsilon, self.budget.delta / 2)
+        if not listed.stages:
+            return JointPlan((calibrate(KeySelection(delta=half.delta), self.budget),))
         naming = calibrate(KeySelection(delta=half.delta / 2), half)
         sums = staged(listed.data, listed.stages, half).mechanisms
         return calibrate(JointPlan((priced(naming, NAMED), *(priced(one, 1 - NAMED) for one in sums))), self.budget)
@@ -234,7 +258,7 @@ class Selection:
     def released(self, purpose: str, key: str | None = None) -> Table:
         """Pay for all of it, and release the table."""
         asked: dict[str, tuple[Array, Spread]] = {}
-        counts: dict[str, int] | None = None
+        counts: dict[str, int] = {}
         with self.data.permit(self.plan.event, purpose, key=key) as permit:
             mechanisms, named = list(self.plan.mechanisms), self
             if self.unlisted is not None:
@@ -245,38 +269,58 @@ class Selection:
                 question: Question = OfListed(stage.question, lists) if lists else stage.question
                 asked[name] = permit.ask(question, mechanism), spread(named.data, stage.question, mechanism)
         sums = {name: Released(values, noise, permit.receipt) for name, (values, noise) in asked.items()}
-        return named._table(sums, purpose, nobody=counts == {})
+        columns = named._columns(sums)
+        if self.unlisted is not None:
+            columns |= self._counted(counts, permit.receipt)
+        return named._table(columns, purpose, permit.receipt, nobody=self.unlisted is not None and not counts)
+
+    def _counted(self, counts: Mapping[str, int], receipt: Receipt) -> dict[str, list[Estimate]]:
+        """The counts that named the groups: they were paid for, and are shown as they are."""
+        naming: Any = self.plan.mechanisms[0]
+        rows, neighbors = self.data.unit.rows, self.data.neighbors
+        noise = Spread(Laplace(naming.multiplier), math.sqrt(2) * naming.scale(rows, neighbors))
+        numbers = list(counts.values()) or [0]
+        return {
+            one.label: [
+                self._listed._one_sum(one).read(Released(np.array([float(each)]), noise, receipt)) for each in numbers
+            ]
+            for one in self.aggregates
+            if self._is_named(one)
+        }
 
     def _most(self, counts: dict[str, int]) -> dict[str, int]:
         """As many groups as a table may have: those with the largest noisy counts, in alphabetical order."""
         listed = self._listed
         assert listed.groups is not None
-        numbers = max(stage.question.size for stage in listed.stages)
+        numbers = max((stage.question.size for stage in listed.stages), default=1)
         most = min(MOST_GROUPS // listed.groups.domain.size, MOST_NUMBERS // numbers)
         return dict(sorted(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]))
 
     @cached_property
     def _keys(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(map(_key, self._sums)))
+        return tuple(dict.fromkeys(map(key_of, self._sums)))
 
-    def _table(self, sums: Mapping[str, Released], purpose: str, *, nobody: bool) -> Table:
+    def _columns(self, sums: Mapping[str, Released]) -> dict[str, list[Estimate]]:
+        """The statistics that are read off sums, of every group."""
+        columns = {}
+        for one, found in zip(self._summed, self._sums, strict=True):
+            whole = sums[key_of(found)]
+            parts = np.asarray(whole.values).reshape(len(self._rows[0]), -1)
+            columns[one.label] = [found.read(dataclasses.replace(whole, values=part)) for part in parts]
+        return columns
+
+    @property
+    def _rows(self) -> tuple[tuple[str, ...], ...]:
+        """What each group is, column by column."""
+        return (("all",),) if self.groups is None else tuple(self.groups.labels.values())
+
+    def _table(self, columns: Mapping[str, list[Estimate]], purpose: str, receipt: Receipt, *, nobody: bool) -> Table:
         """The statistics of every group; no group at all, where none could be named."""
-        labels: Mapping[str, tuple[str, ...]] = {"records": ("all",)} if self.groups is None else self.groups.labels
-        rows = len(next(iter(labels.values())))
-        columns = []
-        for one, found in zip(self.aggregates, self._sums, strict=True):
-            whole = sums[_key(found)]
-            parts = [dataclasses.replace(whole, values=part) for part in np.asarray(whole.values).reshape(rows, -1)]
-            columns.append(series_of(one.label, [found.read(part) for part in parts]))
+        labels = dict(zip(self.by or ("records",), self._rows, strict=True))
+        series = [series_of(one.label, columns[one.label]) for one in self.aggregates]
         if nobody:
-            labels, columns = dict.fromkeys(labels, ()), [series.at(slice(0)) for series in columns]
-        return Table(
-            name=purpose,
-            receipt=next(iter(sums.values())).receipt,
-            confidence=self.confidence,
-            labels=labels,
-            series=tuple(columns),
-        )
+            labels, series = dict.fromkeys(labels, ()), [one.at(slice(0)) for one in series]
+        return Table(name=purpose, receipt=receipt, confidence=self.confidence, labels=labels, series=tuple(series))
 
 
 def _aggregate(one: RowStatistic) -> Aggregate:
@@ -284,35 +328,3 @@ def _aggregate(one: RowStatistic) -> Aggregate:
     options = {name: value for name, value in one.options if name != "column"}
     columns = [] if one.column is None else [one.column]
     return Aggregate(one.label, statistic_asked(ASKED, declared()[one.statistic], columns, options), one.weight)
-
-
-def _key(found: OneSum[Any]) -> str:
-    """What tells sums apart."""
-    recipe = getattr(found.question, "recipe", None)
-    return str(found.question) if recipe is None else str(recipe.written())
-
-
-def _degree(found: OneSum[Any] | None) -> int:
-    """The degree of the moments that it asks for; 0, where it asks for something else."""
-    recipe = None if found is None else getattr(found.question, "recipe", None)
-    return recipe.parameters["degree"] if recipe is not None and recipe.name == "moments" else 0
-
-
-def _sharing(
-    one: Aggregate, found: OneSum[Estimate], richest: OneSum[Estimate] | None, confidence: float
-) -> OneSum[Estimate]:
-    """The same statistic, read off moments of its column that are asked for anyway."""
-    if richest is None or _key(richest) == _key(found):
-        return found
-    if _degree(found):
-        return dataclasses.replace(found, question=richest.question)
-    plain = one.statistic in ("count", "total") and not one.question.options.get("population")
-    if not plain or richest.of.size is not None:
-        return found
-    number, whole = richest.of.schema.number(str(one.column)), one.statistic == "count"
-
-    def read(released: Released) -> Estimate:
-        moments = Moments(released.values, number, None)
-        return estimate_of(found.name, moments.count() if whole else moments.total(), released, confidence)
-
-    return dataclasses.replace(found, question=richest.question, read=read)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import discreet
 from discreet.core.budget import Budget
@@ -15,6 +16,7 @@ from discreet.query.select.sql_rows import Bounds, SqlRows, labelled
 from discreet.query.select.sql_text import (
     ASKED,
     OF_A_POPULATION,
+    OF_PAIRS,
     PERCENTILES,
     SIGNS,
     STATISTICS,
@@ -35,7 +37,7 @@ from discreet.schema.relation.asked_rows import (
     ShownGroups,
     StatisticRows,
 )
-from discreet.schema.schema import Number
+from discreet.schema.schema import Number, Text
 from discreet.trust.telling import telling
 
 if TYPE_CHECKING:
@@ -189,11 +191,24 @@ class _Select:
         for name in self.rows.bounds:
             remedy = "Give bounds of what is computed in FROM, as (SELECT ..., age / stay AS rate FROM ...)."
             raise ParameterError(ASKED, f"there are bounds for {name!r:.60}, which is not computed", remedy)
+        self._check_groups(budget, edges)
         asks = StatisticRows(GroupedRows(self.rows.data.relation, by, edges), asked)
         selection = Selection.read(self.rows.data, asks, budget, confidence)
         having = self._having(self.node.args["having"].this) if self.node.args.get("having") else ()
         shown = ShownGroups(asks, tuple(having), self._order(), self._limit())
         return SqlStatement(selection, shown, " ".join(self.node.sql(dialect="duckdb").split()))
+
+    def _check_groups(self, budget: Budget, edges: Edges | None) -> None:
+        """Refuse a column that makes no groups as things are, where it stands."""
+        for node, name in zip(self.grouped, self.groups.values(), strict=False):
+            kind = self.rows.data.schema.columns.get(name)
+            if isinstance(kind, Text) and budget.delta == 0:
+                obstacle = f"naming values of {name} that only the data know needs a positive delta"
+                self.sql.refused(node, obstacle, "Give delta, or list the values in the schema.")
+            own = edges is not None and (not isinstance(edges, Mapping) or name in edges)
+            if isinstance(kind, Number) and kind.step is None and not own:
+                remedy = f"Give edges={{{name!r}: [{kind.lower:g}, ..., {kind.upper:g}]}}, or the schema a step."
+                self.sql.refused(node, f"{name} is a number, which makes no groups by itself", remedy)
 
     def _count_units(self, by: tuple[str, ...]) -> None:
         """Count units, and not rows, where that is what is asked: they are brought together first."""
@@ -268,6 +283,8 @@ class _Select:
             if statistic != "count" or len(of.expressions) != 1:
                 self.sql.refused(node, "only units, or the values of one column, are counted once each", "Name one.")
             return self._distinct(label, node, of.expressions[0])
+        if kind_of(node) in OF_PAIRS:
+            return self._pair(label, node, options)
         columns = [] if statistic == "count" and kind_of(of) in ("Star", "Literal") else [self.rows.column(of)]
         written = "" if not columns else f" of {of.sql(dialect='duckdb')}"
         own = f"{options['q']:g} " if "q" in options else ""
@@ -275,12 +292,17 @@ class _Select:
         name = label or f"{own}{statistic}{written}".replace("_", " ")
         return RowStatistic(name, statistic, tuple(asked.options.items()))
 
+    def _pair(self, label: str, node: Node, options: dict[str, Any]) -> RowStatistic:
+        """What two columns have to do with each other."""
+        columns, statistic = [self.rows.column(one) for one in (node.this, node.expression)], STATISTICS[kind_of(node)]
+        written = " and ".join(one.sql(dialect="duckdb") for one in (node.this, node.expression))
+        asked = statistic_asked(ASKED, getattr(discreet, statistic), columns, options)
+        return RowStatistic(label or f"{statistic} of {written}", statistic, tuple(asked.options.items()))
+
     def _distinct(self, label: str, node: Node, of: Node) -> RowStatistic:
         """Units, or values, that are counted once each."""
         if self._counts_units(node):
             return RowStatistic(label or f"count of {of.name}", "count")
-        if self.groups:
-            self.sql.refused(node, "values are counted once each among all records", "Leave out GROUP BY.")
         written = of.sql(dialect="duckdb")
         return RowStatistic(
             label or f"distinct values of {written}", "count_distinct", (("column", self.rows.column(of)),)
@@ -292,11 +314,12 @@ class _Select:
 
     def _check_given(self, node: Node) -> None:
         """Refuse a statistic that is given more, or less, than is read here."""
-        needed = ("this", "quantile") if kind_of(node) in ("Quantile", "ApproxQuantile") else ("this",)
+        more = {"Quantile": "quantile", "ApproxQuantile": "quantile", **dict.fromkeys(OF_PAIRS, "expression")}
+        needed = ("this", *(more[one] for one in [kind_of(node)] if one in more))
         known = (*needed, "big_int", *(("expression",) if kind_of(node) == "WithinGroup" else ()))
-        more = [name for name, found in node.args.items() if found and name not in known]
+        others = [name for name, found in node.args.items() if found and name not in known]
         star = kind_of(node.this) == "Star" and any(node.this.args.values())
-        if more or star or not all(node.args.get(name) for name in needed):
+        if others or star or not all(node.args.get(name) for name in needed):
             self.sql.refused(node, "it is given more than is known here, or less", "Write such as quantile(stay, 0.9).")
 
     def _ranked(self, node: Node) -> tuple[Node, float]:

@@ -53,10 +53,18 @@ class FromReader:
             self._remember(node.args["with_"])
         if not node.args.get("from_"):
             self.sql.refused(node, "there is no FROM", "Name the table.")
-        found = SqlJoins(self.sql, self.most, self._table).read(node.args["from_"].this, node.args.get("joins") or [])
+        found = SqlJoins(self.sql, self.most, self._table, self._relations).read(
+            node.args["from_"].this, node.args.get("joins") or []
+        )
         if node.args.get("where"):
             found.filtered(node.args["where"].this)
         return found
+
+    @property
+    def _relations(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """By what tables belong together, where that is stated with them."""
+        stated = getattr(self.data, "relations", {})
+        return {name.lower(): pairs for name, pairs in stated.items()}
 
     def _check_clauses(self, node: Node) -> None:
         for name, found in node.args.items():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from discreet.core.checks import instead_of
@@ -32,11 +32,14 @@ class SqlJoins:
         Public. The most rows that a row meets, in joins of protected tables.
     table : callable
         Gives the rows of one table or query.
+    stated : mapping of str to pairs of str
+        Public. By what tables belong together with the first one, where that is said with them.
     """
 
     sql: SqlText
     most: int | None
     table: Callable[[Node], SqlRows | PublicTable]
+    stated: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
     def read(self, first: Node, joins: list[Node]) -> SqlRows:
         """The rows of all of them."""
@@ -98,7 +101,7 @@ class SqlJoins:
         if join.args.get("using"):
             return [self._pair(left, right, names, one, one) for one in join.args["using"]]
         if not join.args.get("on"):
-            self.sql.refused(join.this, "nothing says which rows belong together", WAYS)
+            return self._as_stated(left, join, called)
         pairs = []
         for one in _parts(join.args["on"]):
             if kind_of(one) != "EQ" or {kind_of(one.this), kind_of(one.expression)} != {"Column"}:
@@ -108,6 +111,17 @@ class SqlJoins:
                 sides.reverse()
             pairs.append(self._pair(left, right, names, *sides))
         return pairs
+
+    def _as_stated(self, left: SqlRows, join: Node, called: str) -> list[Pair]:
+        """The columns that the schema file says, where the text says none; a comma joins nothing."""
+        name = called if called in self.stated else join.this.name.lower()
+        pairs = self.stated.get(name, ())
+        known = {*left.data.schema.columns, left.data.unit.column}
+        if not pairs or "pivots" not in join.args:  # which the parser leaves out where a comma stands for JOIN
+            self.sql.refused(join.this, "nothing says which rows belong together", WAYS)
+        if gone := [own for own, _ in pairs if own not in known]:
+            self.sql.refused(join.this, f"it belongs together by {gone[0]}, which is not there", WAYS)
+        return list(pairs)
 
     def _pair(self, left: SqlRows, right: SqlRows | PublicTable, names: dict[str, str], one: Node, other: Node) -> Pair:
         unit = left.data.unit.column

@@ -40,9 +40,13 @@ STATISTICS = {
     "Quantile": "quantile",
     "ApproxQuantile": "quantile",
     "WithinGroup": "quantile",
+    "CovarPop": "covariance",
+    "CovarSamp": "covariance",
+    "Corr": "correlation",
 }
+OF_PAIRS = ("CovarPop", "CovarSamp", "Corr")
 PERCENTILES = ("PercentileCont", "PercentileDisc")
-OF_A_POPULATION = ("Variance", "Stddev", "StddevSamp")
+OF_A_POPULATION = ("Variance", "Stddev", "StddevSamp", "CovarSamp")
 REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
     "Union": "tables cannot be put below one another",
@@ -108,7 +112,10 @@ class SqlText:
             self.refused(node, f"{why.asked}: {why.obstacle}", why.remedy)
 
     def _marked(self, node: Node) -> str:
-        return " ".join(node.sql(dialect="duckdb").split())[:80]
+        from sqlglot import ErrorLevel
+
+        written = node.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE)
+        return " ".join(written.split())[:80]
 
     def _place(self, node: Node) -> str:
         starts = [one.meta["start"] for one in node.walk() if "start" in one.meta]

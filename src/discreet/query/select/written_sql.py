@@ -30,8 +30,10 @@ STATISTICS = {
     "minimum": "min",
     "maximum": "max",
     "median": "median",
+    "covariance": "covar_pop",
+    "correlation": "corr",
 }
-SAMPLED = {"variance": "var_samp", "standard_deviation": "stddev_samp"}
+SAMPLED = {"variance": "var_samp", "standard_deviation": "stddev_samp", "covariance": "covar_samp"}
 BY_UNIT = {
     "count": "count",
     "sum": "sum",
@@ -154,9 +156,11 @@ def _all_of(conditions: list[str]) -> str:
 
 def _statistic(one: RowStatistic) -> str:
     options = dict(one.options)
-    column, q = options.pop("column", None), options.pop("q", None)
+    column, q, columns = (options.pop(name, None) for name in ("column", "q", "columns"))
     sampled = bool(options.pop("population", False))
-    own = "*" if column is None else quoted(column)
+    own = ", ".join(map(quoted, columns)) if columns else "*" if column is None else quoted(column)
+    if one.statistic == "count_distinct" and not options:
+        return f"count(DISTINCT {own})"
     if options or (one.statistic not in STATISTICS and one.statistic != "quantile"):
         obstacle = f"{one.statistic.replace('_', ' ')}{f' with {next(iter(options))}' if options else ''} is not in SQL"
         raise NotPermitted(f"sql of {one.label}", obstacle, "Ask for it as a function.")

@@ -132,6 +132,16 @@ class Domain:
             return there.astype(np.intp) if edges is None else place_among(edges, there)
         return codes_of(self.places(records), self.shape)
 
+    def inside(self, records: Array) -> Codes:
+        """The cell of each record; the number of cells, if it is in none: a value is missing, or beyond all edges."""
+        inside = np.isfinite(records).all(axis=1)
+        for i, edges in enumerate(self.edges):
+            if edges is not None:
+                inside &= (records[:, i] >= edges[0]) & (records[:, i] <= edges[-1])
+        codes = np.full(len(records), self.size, dtype=np.intp)
+        codes[inside] = self.codes(records[inside])
+        return codes
+
     def formula(self) -> Formula | None:
         """The cell of a record as a formula; None where the number of edges would make an engine slower than numpy."""
         if max(self.bins) > SPELT_OUT:

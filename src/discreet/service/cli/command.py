@@ -193,6 +193,16 @@ def _add_sql(commands: argparse._SubParsersAction[Parser]) -> None:
     add_form(sql)
     sql.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
     sql.add_argument(
+        "--table",
+        nargs="+",
+        default=[],
+        metavar="NAME=FILE",
+        help="other tables, of each of which the schema file has a [tables.NAME]",
+    )
+    sql.add_argument(
+        "--most", type=int, metavar="M", help="the most rows that a row meets, where users' rows share a key"
+    )
+    sql.add_argument(
         "--epsilon", type=float, metavar="E", help="what it may cost; or in the text; --preview has several"
     )
     sql.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import ExitStack
+from typing import Any
 
 from discreet.core.ledger import Ledger
 from discreet.query.forecast.plan import plan as planned
@@ -21,20 +23,29 @@ def plan(arguments: Namespace) -> int:
     return 0
 
 
-def foreseen(described: SchemaFile, questions: list[str], arguments: Namespace) -> None:
-    """Print a forecast, from the schema and an assumed number of records."""
+def nobody(described: SchemaFile) -> dict[str, list[str]]:
+    """A table without a record."""
+    return {name: [] for name in (*described.schema.columns, *filter(None, [described.unit.column]))}
+
+
+def foreseen(
+    described: SchemaFile,
+    questions: list[str],
+    arguments: Namespace,
+    beside: Callable[[PrivateData], Any] = lambda one: one,
+) -> None:
+    """Print a forecast, from the schema and an assumed number of records; of the table, and of those beside it."""
     with ExitStack() as files:
         ledger: Ledger = opened_account(arguments, files) or PracticeLedger(arguments.delta or 0.0)
-        nobody: dict[str, list[str]] = {
-            name: [] for name in (*described.schema.columns, *filter(None, [described.unit.column]))
-        }
-        data = PrivateData.of(nobody, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)
+        how: Any = {"neighbors": described.neighbors, "unit": described.unit}
+        data = PrivateData.of(nobody(described), described.schema, ledger, **how)
         forecast = planned(
-            data,
+            beside(data),
             *questions,
             n=arguments.n,
             epsilon=arguments.epsilon,
             delta=arguments.delta or 0.0,
             for_error=getattr(arguments, "for_error", None),
+            most=getattr(arguments, "most", None),
         )
     put(forecast.to_json() if arguments.json else str(forecast))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,22 +12,25 @@ from discreet.questions.tables.distinct_values import CELLS, DistinctValues
 from discreet.releases.ask import OneSum, Released
 from discreet.releases.declaration import Refusal
 from discreet.releases.estimate import Estimate
+from discreet.releases.groups import By
 from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE
-from discreet.releases.statistic import OfTheseData, statistic
+from discreet.releases.statistic import Options, statistic
+from discreet.releases.table import Table
 
 
+@overload
+def count_distinct(data: Any, column: str, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+@overload
+def count_distinct(data: Any, column: str, *, by: By, **options: Unpack[Options]) -> Table: ...
 @statistic(
-    no_by="a sketch has the values of all records",
     no_population=Refusal("the values that no record has are as many as anybody likes", "Ask about these data."),
     curator="the values are put into a sketch by whoever holds them",
 )
-def count_distinct(
-    records: RecordsOf, column: str, *, confidence: float = CONFIDENCE, **_: Unpack[OfTheseData]
-) -> OneSum[Estimate]:
+def count_distinct(records: RecordsOf, column: str, *, confidence: float = CONFIDENCE) -> OneSum[Estimate]:
     """Release how many different values a column has: a text, a number, a date or one of a list.
 
-    They are counted by a sketch of 2**22 cells: beyond about ten million values it says no more.
+    They are counted by a sketch of 2**22 cells, one for each group: beyond about ten million values it says no more.
 
     Parameters
     ----------
@@ -40,7 +43,8 @@ def count_distinct(
 
     Guarantee
     ---------
-    The event on the receipt, one release of a number that a unit moves by at most as many as it has rows.
+    The event on the receipt, one release of a number for each group. A row is in one of them, so that a unit moves all
+    numbers together by at most as many as it has rows.
 
     Examples
     --------

@@ -56,6 +56,11 @@ class AdbcConnection:
         with ENGINE_LOCK, self._cursor() as cursor:
             cursor.execute(statement)
 
+    def sent(self, table: str, rows: Any) -> None:
+        """A temporary table with the rows of an Arrow table, which is public."""
+        with ENGINE_LOCK, self._cursor() as cursor:
+            cursor.adbc_ingest(table, rows, mode="create", temporary=True)
+
     def drop(self, tables: str) -> None:
         """Drop tables that nobody asks any more: at once or, while any connection is in use, as soon as none is.
 

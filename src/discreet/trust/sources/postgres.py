@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.adbc_connection import AdbcConnection
 from discreet.trust.sources.columns.arrow_column import read_matrix
 from discreet.trust.sources.columns.decoding import known
-from discreet.trust.sources.columns.postgres_column import PostgresColumn
+from discreet.trust.sources.columns.postgres_column import WHOLE, PostgresColumn
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.kept_rows import most_rows
 from discreet.trust.sources.shielded import shielded, shielded_all
@@ -200,21 +201,17 @@ class PostgresKept(PostgresRows):
         What is read, for errors.
     connection : AdbcConnection
         To PostgreSQL.
-    query : str
-        Public. The records.
     schema, unit : Schema, Unit
         Public. What is read, and how many rows a unit may keep.
     decoded : str
-        Public. What is selected of the query: the unit in `u`, the schema's columns in c0, c1, ...
+        Public. A query for all records: the unit in `u`, the schema's columns in c0, c1, ...
     """
 
-    def __init__(
-        self, asked: str, connection: AdbcConnection, query: str, schema: Schema, unit: Unit, decoded: str
-    ) -> None:
+    def __init__(self, asked: str, connection: AdbcConnection, schema: Schema, unit: Unit, decoded: str) -> None:
         self.table = f"discreet_kept_{secrets.token_hex(8)}"
         columns = {column: f"c{i}" for i, column in enumerate(schema.columns)}
         super().__init__(asked, connection, schema, unit, f"pg_temp.{self.table}", columns, {})
-        self._decoded = f"SELECT {decoded} FROM ({query}) AS records OFFSET 0"
+        self._decoded = decoded
         self.make()
         weakref.finalize(self, connection.drop, self._every).atexit = False  # it goes with the connection
 
@@ -257,18 +254,40 @@ def _bare(table: str) -> str:
     return table.removeprefix("pg_temp.")
 
 
+@dataclass(frozen=True)
+class DecodedRecords:
+    """All records of a query, as PostgreSQL decodes them.
+
+    Parameters
+    ----------
+    query : str
+        Public. In SQL: what identifies units in `u`, the schema's columns in c0, c1, ...
+    numbered : bool
+        Public. Whether units are whole numbers, and not texts.
+    """
+
+    query: str
+    numbered: bool
+
+
+def decoded_records(
+    asked: str, connection: AdbcConnection, query: str, schema: Schema, unit: Unit
+) -> DecodedRecords | None:
+    """The records of a query as PostgreSQL decodes them; None where Arrow must."""
+    known = [] if unit.column is None else [unit.column]
+    own = shielded(asked, lambda: postgres_columns(connection, query, list(dict.fromkeys([*schema.columns, *known]))))
+    named = "row_number() OVER ()" if unit.column is None else own[unit.column].unit if own else None
+    columns = [own[column].decoded(kind) if own else None for column, kind in schema.columns.items()]
+    if not own or named is None or None in columns:
+        return None
+    decoded = ", ".join([f"{named} AS u", *(f"{column} AS c{i}" for i, column in enumerate(columns))])
+    numbered = unit.column is None or own[unit.column].oid in WHOLE
+    return DecodedRecords(f"SELECT {decoded} FROM ({query}) AS records OFFSET 0", numbered)
+
+
 def postgres_kept(
     asked: str, connection: AdbcConnection, query: str, schema: Schema, unit: Unit
 ) -> PostgresKept | None:
     """The rows that units may keep, set aside in PostgreSQL; None where Arrow must decode them."""
-    assert unit.column is not None
-    own = shielded(
-        asked, lambda: postgres_columns(connection, query, list(dict.fromkeys([*schema.columns, str(unit.column)])))
-    )
-    if not own or (named := own[unit.column].unit) is None:
-        return None
-    columns = [own[column].decoded(kind) for column, kind in schema.columns.items()]
-    if None in columns:
-        return None
-    decoded = ", ".join([f"{named} AS u", *(f"{column} AS c{i}" for i, column in enumerate(columns))])
-    return PostgresKept(asked, connection, query, schema, unit, decoded)
+    found = decoded_records(asked, connection, query, schema, unit)
+    return None if found is None else PostgresKept(asked, connection, schema, unit, found.query)

@@ -20,7 +20,14 @@ from discreet.trust.sources.adbc_connection import AdbcConnection
 from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.postgres import PostgresKept, PostgresRows, postgres_kept, postgres_rows
+from discreet.trust.sources.postgres import (
+    DecodedRecords,
+    PostgresKept,
+    PostgresRows,
+    decoded_records,
+    postgres_kept,
+    postgres_rows,
+)
 from discreet.trust.sources.relation import ENGINE_LOCK, LockedStream, Relation
 from discreet.trust.sources.shielded import check_reachable
 from discreet.trust.sources.source import Batched
@@ -32,6 +39,12 @@ Answered = Callable[[str], list[tuple[Any, ...]]]
 MISREAD = ("money", "oid", "regproc")  # hundredths without a point, and numbers whose first bit is taken for a sign
 TEXTS = ("enum_send", "textsend", "varcharsend", "bpcharsend", "namesend", "citextsend")
 """What sends values as their texts."""
+PLACE = "SELECT current_database(), current_user, pg_postmaster_start_time()::TEXT"
+ALLOWED = (
+    "SELECT current_setting('server_version_num'), current_setting('transaction_read_only'),"
+    " has_database_privilege(current_database(), 'TEMP')"
+)
+NAMELESS = 160_000  # the version from which on queries in brackets need no names
 
 
 def check_postgres_types(asked: str, types: Any, names: Sequence[str], answered: Answered) -> None:
@@ -161,6 +174,26 @@ class Query(LockedStream):
             return super()._set_aside()
         kept = postgres_kept(self._asked, self._connection, self._query, self.schema, self.unit)
         return super()._set_aside() if kept is None else kept
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """Which database the records are in, for this user: tables of the same one can be joined there.
+
+        Where a connection is given, its own state may say which tables are meant: then it is that connection alone.
+        """
+        if self._connect is None:
+            return (id(self._connection.connection),)
+        return self._connection.answered(PLACE)[0]
+
+    def decoded(self) -> tuple[AdbcConnection, DecodedRecords] | None:
+        """All records as PostgreSQL decodes them, and the way there; None where they are elsewhere, or Arrow must."""
+        if not self._connection.is_postgres:
+            return None
+        version, read_only, temporary = self._connection.answered(ALLOWED)[0]
+        if int(version) < NAMELESS or read_only != "off" or not temporary:
+            return None
+        found = decoded_records(self._asked, self._connection, self._query, self.schema, self.unit)
+        return None if found is None else (self._connection, found)
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         columns = ", ".join(f"{name(column)} AS c{i}" for i, column in enumerate(names))

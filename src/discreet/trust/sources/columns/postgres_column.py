@@ -156,19 +156,21 @@ def _place(own: str, category: Category, oid: int) -> str | None:
     words = {form: place for form, place in listed if isinstance(form, str) and "\0" not in form}  # it has no zeros
     forms = {form: place for form, place in listed if isinstance(form, float)}
     if oid in WHOLE and not any(abs(form) >= MOST for form in forms):  # beyond, floats merge some of them
-        return _found(f"{own}::TEXT", {str(int(form)): place for form, place in forms.items() if form == int(form)})
+        return place_in_list(
+            f"{own}::TEXT", {str(int(form)): place for form, place in forms.items() if form == int(form)}
+        )
     if oid == TRUTH:
-        return _found(f"{own}::TEXT", words)
+        return place_in_list(f"{own}::TEXT", words)
     if oid not in TEXTS or forms:
         return None
-    other = _found(_trimmed(own), words)
+    other = place_in_list(_trimmed(own), words)
     if truths := {word: words[truth] for word, truth in TRUTHS.items() if truth in words}:
-        other = f"coalesce({other}, {_found(f'lower({_trimmed(own)})', truths)})"
+        other = f"coalesce({other}, {place_in_list(f'lower({_trimmed(own)})', truths)})"
     # first as it is: so most records need not be trimmed
-    return f"coalesce({_found(own, words)}, CASE WHEN {_short(own)} THEN {other} END)"
+    return f"coalesce({place_in_list(own, words)}, CASE WHEN {_short(own)} THEN {other} END)"
 
 
-def _found(text: str, places: Mapping[str, int]) -> str:
+def place_in_list(text: str, places: Mapping[str, int]) -> str:
     """The place of a text in a list, by its bytes: no collation merges two."""
     if not places:
         return "NULL::INT4"
