@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -64,7 +63,9 @@ class Figure:
 
     def supposed(self, value: float) -> Figure:
         """The same, off by what noise makes of it if its exact value is supposed to be this one (Fieller 1954)."""
-        return dataclasses.replace(self, weights=self.weights + self.bend * (self.value - value))
+        if not self.bend:
+            return self
+        return Figure(self.value, self.weights + self.bend * (self.value - value), self.sampling, self.bend)
 
     def __sub__(self, other: Figure) -> Figure:
         """The difference of two figures, each from sums and records of its own."""
@@ -91,7 +92,7 @@ class Figure:
 
     def standard_error(self, spread: Spread) -> float:
         """The standard deviation of what it is off by: of the noise, and of the sample where that counts."""
-        noise = spread.stddev * float(np.linalg.norm(self.weights))
+        noise = spread.stddev * math.hypot(*self.weights.tolist())
         return noise if self.sampling is None else math.hypot(noise, math.sqrt(self.sampling.variance))
 
     def degrees(self, spread: Spread) -> float:

@@ -240,10 +240,13 @@ class Selection:
             if self.unlisted is not None:
                 counts = self._most(permit.ask(KeyCounts(self.unlisted), mechanisms.pop(0)))
                 named = self._naming({self.unlisted: Category(tuple(counts) or (PLACEHOLDER,))})
-            for name, stage, mechanism in zip(named._keys, named.stages, mechanisms, strict=True):
-                lists = tuple(named.lists.items())
-                question: Question = OfListed(stage.question, lists) if lists else stage.question
-                asked[name] = permit.ask(question, mechanism), spread(named.data, stage.question, mechanism)
+            lists = tuple(named.lists.items())
+            questions: list[Question] = [
+                OfListed(stage.question, lists) if lists else stage.question for stage in named.stages
+            ]
+            found = permit.ask_each(list(zip(questions, mechanisms, strict=True)))
+            for name, stage, mechanism, release in zip(named._keys, named.stages, mechanisms, found, strict=True):
+                asked[name] = release, spread(named.data, stage.question, mechanism)
         sums = {name: Released(values, noise, permit.receipt) for name, (values, noise) in asked.items()}
         return named._table(sums, purpose, nobody=counts == {})
 
@@ -266,8 +269,9 @@ class Selection:
         columns = []
         for one, found in zip(self.aggregates, self._sums, strict=True):
             whole = sums[_key(found)]
-            parts = [dataclasses.replace(whole, values=part) for part in np.asarray(whole.values).reshape(rows, -1)]
-            columns.append(series_of(one.label, [found.read(part) for part in parts]))
+            parts = np.asarray(whole.values).reshape(rows, -1)
+            read = [found.read(Released(part, whole.spread, whole.receipt)) for part in parts]
+            columns.append(series_of(one.label, read))
         if nobody:
             labels, columns = dict.fromkeys(labels, ()), [series.at(slice(0)) for series in columns]
         return Table(

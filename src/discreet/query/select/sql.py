@@ -14,7 +14,7 @@ from discreet.query.select.sql_from import FromReader, Tables
 from discreet.query.select.sql_rows import Bounds, SqlRows, labelled
 from discreet.query.select.sql_text import (
     ASKED,
-    OF_A_POPULATION,
+    LESS_ONE,
     PERCENTILES,
     SIGNS,
     STATISTICS,
@@ -262,8 +262,8 @@ class _Select:
             of, options["q"] = self._ranked(node)
         elif statistic == "quantile":
             options["q"] = number_of(self.sql, node.args["quantile"])
-        elif kind_of(node) in OF_A_POPULATION:
-            options["population"] = True
+        elif kind_of(node) in LESS_ONE:
+            options["ddof"] = 1
         if kind_of(of) == "Distinct":
             if statistic != "count" or len(of.expressions) != 1:
                 self.sql.refused(node, "only units, or the values of one column, are counted once each", "Name one.")

@@ -42,7 +42,7 @@ STATISTICS = {
     "WithinGroup": "quantile",
 }
 PERCENTILES = ("PercentileCont", "PercentileDisc")
-OF_A_POPULATION = ("Variance", "Stddev", "StddevSamp")
+LESS_ONE = ("Variance", "Stddev", "StddevSamp")
 REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
     "Union": "tables cannot be put below one another",

@@ -31,7 +31,7 @@ STATISTICS = {
     "maximum": "max",
     "median": "median",
 }
-SAMPLED = {"variance": "var_samp", "standard_deviation": "stddev_samp"}
+LESS_ONE = {"variance": "var_samp", "standard_deviation": "stddev_samp"}
 BY_UNIT = {
     "count": "count",
     "sum": "sum",
@@ -155,14 +155,14 @@ def _all_of(conditions: list[str]) -> str:
 def _statistic(one: RowStatistic) -> str:
     options = dict(one.options)
     column, q = options.pop("column", None), options.pop("q", None)
-    sampled = bool(options.pop("population", False))
+    sampled = options.pop("ddof", 0) == 1
     own = "*" if column is None else quoted(column)
     if options or (one.statistic not in STATISTICS and one.statistic != "quantile"):
         obstacle = f"{one.statistic.replace('_', ' ')}{f' with {next(iter(options))}' if options else ''} is not in SQL"
         raise NotPermitted(f"sql of {one.label}", obstacle, "Ask for it as a function.")
     if one.statistic == "quantile":
         return f"quantile({own}, {q!r})"
-    return f"{(SAMPLED if sampled else STATISTICS).get(one.statistic, STATISTICS[one.statistic])}({own})"
+    return f"{(LESS_ONE if sampled else STATISTICS).get(one.statistic, STATISTICS[one.statistic])}({own})"
 
 
 def _gathered(one: UnitColumn) -> str:
