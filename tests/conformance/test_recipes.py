@@ -27,8 +27,8 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import MOST_NUMBERS, RECIPES, Recipe
 from discreet.schema.schema import Category, Number
 from discreet.trust.call import VERSION
+from discreet.trust.sources.cell_sums import tallied
 from discreet.trust.sources.columns.decoding import bounded
-from discreet.trust.sources.decoded_table import tallied
 from tests.conformance.walk import for_each
 from tests.questions.trial import SCHEMA, Trial
 
@@ -211,7 +211,8 @@ def tally_holds(question: BoundedSum, connection: duckdb.DuckDBPyConnection) -> 
     values = {f"c{i}": records[:, i] for i in range(records.shape[1])}
     rows = connection.from_arrow(pa_table(values or {"c0": np.zeros(len(records))})).project(places or "c0")
     expected = question.steps(records).sum(axis=0)
-    np.testing.assert_array_equal(tallied(rows, question.tally, question.grid), expected)
+    for floats in (True, False):
+        np.testing.assert_array_equal(tallied(rows, question, floats=floats), expected)
 
 
 def pa_table(values: dict[str, Array]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from discreet.core.errors import ParameterError
@@ -13,6 +13,8 @@ from discreet.core.grid import Array
 
 DOUBLE = "FLOAT8"
 """The type of all numbers, as DuckDB and PostgreSQL both call it; for another engine, its own name takes this place."""
+COLUMN = re.compile(r"\bc([0-9]+)\b")
+COUNTED = 8  # edges that are all compared, which takes less time than a search
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Formula:
     ----------
     sql : str
         Public. An expression over c0, c1, ...: the decoded columns that a question reads, in its order.
+    product : tuple of (str, float), optional
+        Public. The two factors, where it is a product with a constant.
+    chosen : tuple of (str, str), optional
+        Public. A condition, and the number, where records that do not fulfil it have none.
 
     Examples
     --------
@@ -35,6 +41,8 @@ class Formula:
     """
 
     sql: str
+    product: tuple[str, float] | None = field(default=None, compare=False, repr=False)
+    chosen: tuple[str, str] | None = field(default=None, compare=False, repr=False)
     __array_ufunc__ = None  # numpy leaves its operators to this class
 
     @classmethod
@@ -65,11 +73,15 @@ class Formula:
         >>> (Formula.column(3) * 2 + Formula.category(0)).places
         {0, 3}
         """
-        return {int(place) for place in re.findall(r"\bc([0-9]+)\b", self.sql)}
+        return {int(place) for place in COLUMN.findall(self.sql)}
 
     def otherwise(self, value: float) -> Formula:
         """The number, or another one where the record has none."""
         return Formula(f"coalesce({self.sql}, {_written(value)})")
+
+    def when(self, condition: str) -> Formula:
+        """The number of records that fulfil a condition; the others have none."""
+        return Formula(f"CASE WHEN {condition} THEN {self.sql} END", chosen=(condition, self.sql))
 
     def where(self, there: Formula) -> Formula:
         """The number where the record has the other one too."""
@@ -86,8 +98,48 @@ class Formula:
         return Formula(f"CASE {whens} ELSE {self.sql} + 0.0e0 END")
 
     def place_among(self, edges: Sequence[float] | Array) -> Formula:
-        """How many of these edges, which ascend, are at or below the number: what `np.searchsorted` finds."""
+        """How many of these edges, which ascend, are at or below the number: what `np.searchsorted` finds.
+
+        Examples
+        --------
+        >>> Formula("x").place_among([1, 2]).sql
+        '(CAST(x >= 1.0e0::FLOAT8 AS INTEGER) + CAST(x >= 2.0e0::FLOAT8 AS INTEGER))'
+        """
+        if 0 < len(edges) <= COUNTED:
+            return Formula(f"({' + '.join(f'CAST({self.sql} >= {_written(one)} AS INTEGER)' for one in edges)})")
         return Formula(_place(self.sql, list(edges), 0)).where(self)
+
+    def in_steps(self, exponent: int) -> Formula:
+        """The number in steps of 2**exponent: a product with a constant becomes one with a larger or smaller constant.
+
+        A power of two changes no digit of a product that is not so small that it loses some.
+
+        Examples
+        --------
+        >>> (Formula.column(0) * 0.75).in_steps(-2).sql
+        '(CAST(c0 AS FLOAT8) * 3.0e0::FLOAT8)'
+        """
+        scale = math.ldexp(1.0, -exponent)
+        if self.product is None:
+            return self * scale
+        of, factor = self.product
+        once = factor * scale
+        return Formula(of) * once if _plain(factor) and _plain(once) else self * scale
+
+    def named(self, names: Sequence[str]) -> Formula:
+        """The same over other names of the columns.
+
+        Examples
+        --------
+        >>> (Formula.column(1) - Formula.column(0)).named(["r7", "c1"]).sql
+        '(CAST(c1 AS FLOAT8) - CAST(r7 AS FLOAT8))'
+        """
+
+        def renamed(sql: str) -> str:
+            return COLUMN.sub(lambda found: names[int(found[1])], sql)
+
+        chosen = None if self.chosen is None else (renamed(self.chosen[0]), renamed(self.chosen[1]))
+        return Formula(renamed(self.sql), chosen=chosen)
 
     def __add__(self, other: Formula | float) -> Formula:
         return Formula(f"({self.sql} + {_written(other)})")
@@ -102,7 +154,8 @@ class Formula:
         return Formula(f"({_written(other)} - {self.sql})")
 
     def __mul__(self, other: Formula | float) -> Formula:
-        return Formula(f"({self.sql} * {_written(other)})")
+        constant = None if isinstance(other, Formula) else (self.sql, float(other))
+        return Formula(f"({self.sql} * {_written(other)})", constant)
 
     def __rmul__(self, other: float) -> Formula:
         return Formula(f"({_written(other)} * {self.sql})")
@@ -149,6 +202,11 @@ def never_tiny(numbers: Numbers, width: float) -> Numbers:
 def for_squares(numbers: Numbers, width: float) -> Numbers:
     """Numbers of which only squares are used, from -width to width; see `never_tiny`."""
     return never_tiny(Formula(f"abs({numbers.sql})"), width) if isinstance(numbers, Formula) else numbers
+
+
+def _plain(factor: float) -> bool:
+    """Whether a factor is so far from both ends of float64 that a power of two takes no digit from it."""
+    return 2.0**-500 < abs(factor) < 2.0**500
 
 
 def _written(value: Formula | float) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 
 from discreet.core.answer import AnyAnswer
 from discreet.core.condition import Condition, Joined, Mask
-from discreet.core.formula import Formula
 from discreet.core.grid import Array, Steps
 from discreet.core.mechanism import SecretSample
 from discreet.questions.mapped import RecordMap
@@ -149,7 +148,7 @@ def _sum_of(question: BoundedSum, condition: Condition) -> BoundedSum:
         tally = None  # its condition would be one on columns that are computed first
     if tally is not None:
         where = condition.sql({name: place for place, name in enumerate(columns)})
-        tally = dataclasses.replace(tally, cell=Formula(f"CASE WHEN {where} THEN {tally.cell.sql} END"))
+        tally = dataclasses.replace(tally, cell=tally.cell.when(where))
     return dataclasses.replace(
         question, of=of, columns=columns, total=None if total is None else fused, raw=False, recipe=None, tally=tally
     )

@@ -119,11 +119,15 @@ def _tally(question: BoundedSum, domain: Domain, own: list[int]) -> Tally | None
     if question.tally is None or max(domain.bins) > SPELT_OUT:
         return None
     places = [
-        Formula.category(place)
-        if edges is None
-        else Formula.column(place).between(float(edges[0]), float(edges[-1])).place_among(edges[1:-1])
+        Formula.category(place) if edges is None else _place_inside(Formula.column(place), edges)
         for place, edges in zip(own, domain.edges, strict=True)
     ]
     tally = question.tally
     cell = row_after_row([*zip(places, domain.shape, strict=True), (tally.cell, tally.cells)])
     return dataclasses.replace(tally, cell=cell, cells=tally.cells * domain.size)
+
+
+def _place_inside(number: Formula, edges: Array) -> Formula:
+    """The cell of a number between the first and the last of these edges."""
+    inside = number.between(float(edges[0]), float(edges[-1]))
+    return number.place_among(edges[1:-1]).where(inside)

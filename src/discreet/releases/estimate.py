@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,10 +113,12 @@ class Estimate(Release):
 
 def estimate_of(name: str, figure: Figure, released: Released, confidence: float, ends: Number = ENDLESS) -> Estimate:
     """The estimate that a figure makes of a number, which may lie between two ends: post-processing."""
+    known: dict[tuple[float, float], float] = {}
 
-    @cache
     def half_width(wanted: float, supposed: float) -> float:
-        return figure.supposed(supposed).half_width(released.spread, wanted)
+        if (wanted, supposed) not in known:
+            known[wanted, supposed] = figure.supposed(supposed).half_width(released.spread, wanted)
+        return known[wanted, supposed]
 
     low, high = interval_inside(figure.value, half_width, confidence, ends, ITERATIONS if figure.bend else 1)
     return Estimate(

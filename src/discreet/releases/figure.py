@@ -63,6 +63,8 @@ class Figure:
 
     def supposed(self, value: float) -> Figure:
         """The same, off by what noise makes of it if its exact value is supposed to be this one (Fieller 1954)."""
+        if not self.bend:
+            return self
         return Figure(self.value, self.weights + self.bend * (self.value - value), self.sampling, self.bend)
 
     def __sub__(self, other: Figure) -> Figure:
@@ -90,7 +92,7 @@ class Figure:
 
     def standard_error(self, spread: Spread) -> float:
         """The standard deviation of what it is off by: of the noise, and of the sample where that counts."""
-        noise = spread.stddev * float(np.linalg.norm(self.weights))
+        noise = spread.stddev * math.hypot(*self.weights.tolist())
         return noise if self.sampling is None else math.hypot(noise, math.sqrt(self.sampling.variance))
 
     def degrees(self, spread: Spread) -> float:

@@ -29,6 +29,7 @@ from discreet.schema.schema import Category, Schema
 from discreet.trust.exact_sum import check_made_up, exact_sum
 from discreet.trust.isolation.isolated import Form, isolated
 from discreet.trust.permit import KEPT
+from discreet.trust.shared_sums import answers
 from discreet.trust.sources.edge_list import Edges
 from discreet.trust.sources.source import Batched, Coins, Source, check_counted
 from discreet.trust.sources.spark import SparkFrame
@@ -61,6 +62,10 @@ class CuratorsView(Secret):
             return self._source.sum(question)
         source = self._batched
         return exact_sum(question, source.chosen(question.columns, self._coins(sample, source)))
+
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        """Several exact sums over all records, which may share a reading of them."""
+        return self._source.sums(questions)
 
     def _coins(self, sample: SecretSample, source: Batched) -> Coins:
         """Whether each of the next n rows is in the sample, for rows that are units."""
@@ -188,6 +193,8 @@ class Curator(Secret):
     local = False
     asks_again = True
     """Whether a question that failed while records were read released nothing to anybody, and may be asked again."""
+    answers_together = True
+    """Whether several questions may share a reading of the records."""
 
     def check_ready(self) -> None:
         """Refuse, before anything is charged, records that cannot be read now; see `Source`."""
@@ -233,9 +240,18 @@ class Curator(Secret):
         A function of the asker's own is tried on made-up records first. Where it fails on one of the records, that
         record adds nothing, and no error shows it.
         """
+        return mechanism.release(self._put(question).answer(self._view), self._bits)
+
+    def ask_each(self, asked: Sequence[tuple[Question, Mechanism[Any]]]) -> list[Any]:
+        """The mechanisms' releases of several exact answers, of which sums may share a reading of the records."""
+        found = answers(self._view, [self._put(question) for question, _ in asked])
+        return [mechanism.release(answer, self._bits) for (_, mechanism), answer in zip(asked, found, strict=True)]
+
+    def _put(self, question: Question) -> Question:
+        """A question as it is put to the records: refused, where it fails on those that are made up."""
         if isinstance(question, BoundedSum) and question.recipe is None:
             check_made_up(question, self.schema)
-        return mechanism.release(question.answer(self._view), self._bits)
+        return question
 
     def __repr__(self) -> str:
         return f"Curator({type(self._source).__name__}, {self.neighbors})"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from discreet.core.errors import ParameterError
-from discreet.core.mechanism import Mechanism
 from discreet.questions.question import Question
 from discreet.questions.transformation import KeptColumn, Transformation
 from discreet.questions.transformed import transformed
@@ -17,7 +16,6 @@ from discreet.trust.trust_model import TrustModel
 from discreet.trust.wrapped_trust import WrappedTrust
 
 MOST_STEPS = 8  # a question is written down inside another for each
-Release = TypeVar("Release")
 
 
 class DerivedTrust(WrappedTrust):
@@ -72,6 +70,5 @@ class DerivedTrust(WrappedTrust):
         inner = trust.listing(lists)
         return DerivedTrust(inner, replace(self.by, before=inner.schema))
 
-    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
-        """The release of the answer about these records."""
-        return self.trust.ask(transformed(question, self.by), mechanism)
+    def inner(self, question: Question) -> Question:
+        return transformed(question, self.by)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted
-from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.questions.filtered import filtered
 from discreet.questions.question import BoundedSum, Question, SampledSum
@@ -16,8 +15,6 @@ from discreet.schema.schema import Category
 from discreet.trust.permit import KEPT
 from discreet.trust.trust_model import TrustModel
 from discreet.trust.wrapped_trust import WrappedTrust
-
-Release = TypeVar("Release")
 
 
 class FilteredTrust(WrappedTrust):
@@ -55,8 +52,7 @@ class FilteredTrust(WrappedTrust):
         trust: Any = self.trust
         return FilteredTrust(trust.listing(lists), self.condition)
 
-    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
-        """The release of the answer about these records."""
+    def inner(self, question: Question) -> Question:
         if self.neighbors is Neighbors.REPLACE and not isinstance(question, BoundedSum | SampledSum | KeyCounts):
             raise NotPermitted(
                 f"where {self.condition}",
@@ -64,4 +60,4 @@ class FilteredTrust(WrappedTrust):
                 "Ask for sums, or take add/remove neighbors.",
                 KEPT,
             )
-        return self.trust.ask(filtered(question, self.condition, self.schema), mechanism)
+        return filtered(question, self.condition, self.schema)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import Secret, unheld
 from discreet.core.identity import identity
-from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.questions.fixed_rows import FixedRows
 from discreet.questions.mapped import OfMapped, RecordMap
@@ -35,7 +34,6 @@ ASKED = "map records"
 LEAST, MOST = 0.01, 1e4  # seconds of processor time for one record: a process must start in it
 TRIED = 0.2  # seconds for a made-up record: an error takes some to be written
 MOST_PLACES, MOST_ROWS = 10**7, 1000
-Release = TypeVar("Release")
 
 
 @unheld("cache")
@@ -87,13 +85,17 @@ class MappedTrust(WrappedTrust, Secret):
         check_isolation(ASKED, self.by.function, self.by.form)
         super().check_ready()
 
-    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
-        """The release of the answer about these rows."""
+    @property
+    def answers_together(self) -> bool:
+        """Never: what a function makes of the records is in memory, and read by every question for itself."""
+        return False
+
+    def inner(self, question: Question) -> Question:
         if not isinstance(question, BoundedSum):
             raise NotPermitted(ASKED, "what an untrusted function made is asked for sums alone", "Ask sums.", KEPT)
         if question.recipe is None:
             check_made_up(question, self.schema)
-        return self.trust.ask(OfMapped(question, self.by, self._mapped), mechanism)
+        return OfMapped(question, self.by, self._mapped)
 
     def _mapped(self, view: View) -> View:
         """The rows, which are made once: a function may give others each time, and takes long."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, cast
 
@@ -102,7 +102,7 @@ def releases(plan: Event) -> Counter[Event]:
     return Counter(_releases(plan))
 
 
-@lru_cache(maxsize=RECENT)
+@functools.lru_cache(maxsize=RECENT)
 def _releases(plan: Event) -> Mapping[Event, int]:
     match plan:
         case Composed(events):
@@ -164,16 +164,51 @@ class Permit(Held):
         self._take(mechanism.event)
         asked = self._identity((question, mechanism))
         try:
-            release = self._first_or_next(trust, question, mechanism) if self._stored is None else self._again(asked)
+            answer = functools.partial(trust.ask, question, mechanism)
+            release = (
+                self._again(asked) if self._stored is not None else self._first_or_next((question, mechanism), answer)
+            )
         except DiscreetError as error:
             error.settle(self._settlement(error))
             raise
-        if asked is not None:
-            self._made.add(asked, release)
-        self._note_participants()
-        self._done += 1
-        self.progress(min(self._done, self._planned), self._planned, self._purpose)
+        self._note([(asked, release)])
         return release
+
+    @exclusive
+    def ask_each(self, asked: Sequence[tuple[Question, Mechanism[Any]]]) -> list[Any]:
+        """Release the answers to several questions, if the plan pays for all; sums may share a reading of the records.
+
+        It is the same as asking one after the other, but that none is given where one of them fails.
+
+        Parameters
+        ----------
+        asked : sequence of (Question, Mechanism)
+            Public. At least one.
+        """
+        trust: Any = self._trust
+        if self._stored is not None or not getattr(trust, "answers_together", False):
+            return [self.ask(*one) for one in asked]
+        for question, _ in asked:
+            check_columns(self._purpose, question, getattr(trust, "schema", None))
+        self._check_open()
+        self._take(Composed(tuple(mechanism.event for _, mechanism in asked)))
+        digests = [self._identity(one) for one in asked]
+        try:
+            found: list[Any] = self._first_or_next(asked[0], lambda: trust.ask_each(asked))
+        except DiscreetError as error:
+            error.settle(self._settlement(error))
+            raise
+        self._note(list(zip(digests, found, strict=True)))
+        return found
+
+    def _note(self, made: Sequence[tuple[str | None, Any]]) -> None:
+        """Note what was released, and to which question."""
+        for asked, release in made:
+            if asked is not None:
+                self._made.add(asked, release)
+        self._note_participants()
+        self._done += len(made)
+        self.progress(min(self._done, self._planned), self._planned, self._purpose)
 
     @property
     def _trust(self) -> TrustModel:
@@ -350,17 +385,17 @@ class Permit(Held):
             key=self._charge.key,
         )
 
-    def _first_or_next(self, trust: TrustModel, question: Question, mechanism: Mechanism[Release]) -> Release:
+    def _first_or_next(self, first: tuple[Question, Mechanism[Any]], answer: Callable[[], Release]) -> Release:
         """What the trust model releases; where it fails before it ever released anything, the charge is let go."""
         self._asked += 1
         before = self._charge.asked if isinstance(self._charge, Reservation) and self._asked == 1 else None
-        if before is not None and before != self._digest((question, mechanism)):
+        if before is not None and before != self._digest(first):
             raise self._another()
         try:
-            return trust.ask(question, mechanism)
+            return answer()
         except EngineFailure:
-            if self._asked == 1 and getattr(trust, "asks_again", False):
-                self._let_go(self._digest((question, mechanism)))
+            if self._asked == 1 and getattr(self._trust, "asks_again", False):
+                self._let_go(self._digest(first))
             raise
 
     def _let_go(self, asked: str | None) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeVar
 
 from discreet.core.answer import AnyAnswer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
-from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.questions.filtered import OfFiltered
 from discreet.questions.question import BoundedSum, Question, View
@@ -22,7 +20,6 @@ from discreet.trust.sources.postgres_related import PostgresRelated
 from discreet.trust.sources.related_rows import RelatedRows
 from discreet.trust.sources.spark_units import SparkUnits
 
-Release = TypeVar("Release")
 Rows = RelatedRows | PostgresRelated | SparkUnits
 
 
@@ -69,17 +66,16 @@ class RelatedTrust(Curator):
         assert not isinstance(self._rows, SparkUnits)  # `PrivateData.check_listing` was asked
         return RelatedTrust(self._rows.listing(lists), self.neighbors, bits=self._bits)
 
-    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
-        """The mechanism's release of the exact answer."""
+    def _put(self, question: Question) -> Question:
+        """A question as it is put to the rows: a sum may move either way, where rows may also come."""
         both, fixed = self.relation.reach.both_ways, self.neighbors is Neighbors.REPLACE
         if (both or fixed) and not (isinstance(question, BoundedSum) or _counts_keys(question)):
             obstacle = "the number of rows is secret, or moves either way when a unit goes, and this is about all rows"
             raise NotPermitted(self.relation.words, obstacle, "Ask for sums.", KEPT)
-        asked: Any = question
-        if isinstance(question, BoundedSum) and both:
-            weighted = self.relation.reach.weighted
-            asked = SignedSum(question.in_parts(), 2.0 * self.unit.rows) if weighted else SignedSum(question)
-        return super().ask(asked, mechanism)
+        asked = super()._put(question)
+        if not (isinstance(asked, BoundedSum) and both):
+            return asked
+        return SignedSum(asked.in_parts(), 2.0 * self.unit.rows) if self.relation.reach.weighted else SignedSum(asked)
 
 
 def _counts_keys(question: Question) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from discreet.core.events import Event
-from discreet.core.mechanism import Noise
+from discreet.core.mechanism import Mechanism, Noise
 from discreet.core.receipt import Participants
+from discreet.questions.question import Question
 from discreet.schema.schema import Schema
 from discreet.trust.trust_model import TrustModel, check_ready
 
+Release = TypeVar("Release")
 
-class WrappedTrust:
+
+class WrappedTrust(ABC):
     """What a trust model says that asks another one: the same as that one, unless it says otherwise.
 
     Parameters
@@ -49,6 +54,25 @@ class WrappedTrust:
     def check_ready(self) -> None:
         """Refuse, before anything is charged, records that cannot be read now."""
         check_ready(self.trust)
+
+    @property
+    def answers_together(self) -> bool:
+        """Whether several questions may share a reading of the records."""
+        return bool(self._own("answers_together", False))
+
+    @abstractmethod
+    def inner(self, question: Question) -> Question:
+        """A question about these records, as one about those of the other trust model."""
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """The release of the answer about these records."""
+        return self.trust.ask(self.inner(question), mechanism)
+
+    def ask_each(self, asked: Sequence[tuple[Question, Mechanism[Any]]]) -> list[Any]:
+        """The releases of several answers, where the other trust model gives them together."""
+        trust: Any = self.trust
+        found: list[Any] = trust.ask_each([(self.inner(question), mechanism) for question, mechanism in asked])
+        return found
 
     @property
     def once(self) -> bool:

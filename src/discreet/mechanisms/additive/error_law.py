@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -21,6 +22,7 @@ CELLS = 40  # bits between the scale of noise and the step of its grid, at most
 FINE = 2.0**20  # steps of a grid so fine that its rounding does not matter
 FEW = 6  # Laplace variables whose sum is not yet close to normal
 NEWTON = 100  # steps at most; about eight are enough
+RECENT = 2**10  # quantiles that are remembered: groups, and statistics of the same sums, share many
 
 
 class ErrorLaw(ABC):
@@ -41,7 +43,7 @@ class ErrorLaw(ABC):
 
     def half_width(self, stddev: float, weights: ArrayLike, confidence: float) -> float:
         """How far the noise moves a weighted sum of coordinates, with this confidence."""
-        return float(ndtri(0.5 + confidence / 2) * stddev * math.hypot(*_sizes(weights).tolist()))
+        return float(ndtri(0.5 + confidence / 2) * stddev * math.hypot(*_sizes(weights)))
 
 
 class NormalError(ErrorLaw):
@@ -93,13 +95,8 @@ class LaplaceError(ErrorLaw):
         sizes = _sizes(weights)
         if not 0 < len(sizes) <= FEW:
             return super().half_width(stddev, weights, confidence)
-        scales = [stddev / math.sqrt(2) * size for size in sorted(sizes.tolist())]  # a few: numbers, not arrays of them
-        if len(scales) == 1:
-            return -math.log(1 - confidence) * scales[0]
-        scales = [scale * (1 + 1e-3 * place) for place, scale in enumerate(scales)]  # no two are equal
-        squares = [scale * scale for scale in scales]
-        factors = [math.prod(one / (one - other) for other in squares if other != one) for one in squares]
-        return _quantile(factors, scales, 1 - confidence)
+        scale = stddev / math.sqrt(2)
+        return scale * _laplace_quantile(tuple(sorted(sizes)), 1 - confidence)
 
 
 class BinomialError(NormalError):
@@ -124,7 +121,7 @@ class BinomialError(NormalError):
         from scipy.stats import binom  # loading it takes longer than all else that a party needs
 
         coins = self._coins(stddev)
-        return float(binom.ppf(0.5 + confidence / 2, coins, 0.5) - coins // 2) * float(sizes[0])
+        return float(binom.ppf(0.5 + confidence / 2, coins, 0.5) - coins // 2) * sizes[0]
 
     def _coins(self, stddev: float) -> int:
         return max(2, round(4 * stddev**2))
@@ -163,7 +160,7 @@ class GeometricError(LaplaceError):
             return super().half_width(stddev, weights, confidence)
         log = -1 / self.scale(stddev)
         beyond = math.log((1 - confidence) * (1 + math.exp(log)) / 2) / log - 1
-        return float(sizes[0]) * max(0.0, math.ceil(beyond))
+        return sizes[0] * max(0.0, math.ceil(beyond))
 
 
 class UnknownError(ErrorLaw):
@@ -179,19 +176,33 @@ class UnknownError(ErrorLaw):
         raise _unknown()
 
 
-def _quantile(factors: list[float], scales: list[float], chance: float) -> float:
-    """Where sum_i factors_i exp(-t / scales_i) falls to a chance, by Newton's method on its logarithm.
+@functools.lru_cache(maxsize=RECENT)
+def _laplace_quantile(sizes: tuple[float, ...], chance: float) -> float:
+    """Where a sum of Laplace variables of these scales, which ascend, is with a chance, or farther from zero.
 
-    The logarithm is concave, as the density of the sum is, so from above the root the method never passes it.
+    It is where sum_i A_i exp(-t / b_i) falls to the chance, by Newton's method on its logarithm. The logarithm is
+    concave, as the density of the sum is, so from below the root the first step goes beyond it, and from above it no
+    step does. It begins where one variable of the same variance is.
     """
-    t = sum(scales) * (2 - math.log(chance))
-    if len(scales) == 2:  # the other factor is negative: the greater scale's part alone is above the sum
-        t = min(t, scales[1] * math.log(factors[1] / chance))
+    if len(sizes) == 1:
+        return -math.log(chance) * sizes[0]
+    scales = [size * (1 + 1e-3 * i) for i, size in enumerate(sizes)]  # no two are equal
+    terms = []
+    for own in scales:
+        factor = 1.0
+        for other in scales:
+            if other != own:
+                factor *= own**2 / (own**2 - other**2)
+        terms.append((factor, 1 / own))
+    log = math.log(chance)
+    t = -log * math.hypot(*scales)
     for _ in range(NEWTON):
-        parts = [factor * math.exp(-t / scale) for factor, scale in zip(factors, scales, strict=True)]
-        outside = sum(parts)
-        slope = sum(part / scale for part, scale in zip(parts, scales, strict=True))
-        step = (math.log(outside) - math.log(chance)) * outside / slope
+        outside = slope = 0.0
+        for factor, rate in terms:
+            part = factor * math.exp(-t * rate)
+            outside += part
+            slope += part * rate
+        step = (math.log(outside) - log) * outside / slope
         t += step
         if abs(step) <= 1e-12 * t:
             break
@@ -202,10 +213,11 @@ def _unknown() -> NotPermitted:
     return NotPermitted("error bars", "the mechanism does not say which law its errors follow", "Give it a `law`.")
 
 
-def _sizes(weights: ArrayLike) -> Array:
+def _sizes(weights: ArrayLike) -> list[float]:
     """The sizes of the weights, except for those that do not matter beside the others."""
-    sizes = np.abs(np.atleast_1d(np.asarray(weights, dtype=np.float64)))
-    return np.asarray(sizes[sizes > 1e-9 * sizes.max(initial=0.0)])
+    sizes = [abs(one) for one in np.asarray(weights, dtype=np.float64).ravel().tolist()]
+    least = 1e-9 * max(sizes, default=0.0)
+    return [one for one in sizes if one > least]
 
 
 def _excess(scale: float) -> int:

@@ -264,10 +264,13 @@ class Selection:
             if self.unlisted is not None:
                 counts = self._most(permit.ask(KeyCounts(self.unlisted), mechanisms.pop(0)))
                 named = self._naming({self.unlisted: Category(tuple(counts) or (PLACEHOLDER,))})
-            for name, stage, mechanism in zip(named._keys, named.stages, mechanisms, strict=True):
-                lists = tuple(named.lists.items())
-                question: Question = OfListed(stage.question, lists) if lists else stage.question
-                asked[name] = permit.ask(question, mechanism), spread(named.data, stage.question, mechanism)
+            lists = tuple(named.lists.items())
+            questions: list[Question] = [
+                OfListed(stage.question, lists) if lists else stage.question for stage in named.stages
+            ]
+            found = permit.ask_each(list(zip(questions, mechanisms, strict=True)))
+            for name, stage, mechanism, release in zip(named._keys, named.stages, mechanisms, found, strict=True):
+                asked[name] = release, spread(named.data, stage.question, mechanism)
         sums = {name: Released(values, noise, permit.receipt) for name, (values, noise) in asked.items()}
         columns = named._columns(sums)
         if self.unlisted is not None:
@@ -306,7 +309,7 @@ class Selection:
         for one, found in zip(self._summed, self._sums, strict=True):
             whole = sums[key_of(found)]
             parts = np.asarray(whole.values).reshape(len(self._rows[0]), -1)
-            columns[one.label] = [found.read(dataclasses.replace(whole, values=part)) for part in parts]
+            columns[one.label] = [found.read(Released(part, whole.spread, whole.receipt)) for part in parts]
         return columns
 
     @property

@@ -15,6 +15,7 @@ from discreet.query.select.sql_from import FromReader, Tables
 from discreet.query.select.sql_rows import Bounds, SqlRows, labelled
 from discreet.query.select.sql_text import (
     ASKED,
+    LESS_ONE,
     OF_A_POPULATION,
     OF_PAIRS,
     PERCENTILES,
@@ -277,6 +278,8 @@ class _Select:
             of, options["q"] = self._ranked(node)
         elif statistic == "quantile":
             options["q"] = number_of(self.sql, node.args["quantile"])
+        elif kind_of(node) in LESS_ONE:
+            options["ddof"] = 1
         elif kind_of(node) in OF_A_POPULATION:
             options["population"] = True
         if kind_of(of) == "Distinct":

@@ -46,7 +46,8 @@ STATISTICS = {
 }
 OF_PAIRS = ("CovarPop", "CovarSamp", "Corr")
 PERCENTILES = ("PercentileCont", "PercentileDisc")
-OF_A_POPULATION = ("Variance", "Stddev", "StddevSamp", "CovarSamp")
+LESS_ONE = ("Variance", "Stddev", "StddevSamp")
+OF_A_POPULATION = ("CovarSamp",)
 REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
     "Union": "tables cannot be put below one another",

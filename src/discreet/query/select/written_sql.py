@@ -157,7 +157,7 @@ def _all_of(conditions: list[str]) -> str:
 def _statistic(one: RowStatistic) -> str:
     options = dict(one.options)
     column, q, columns = (options.pop(name, None) for name in ("column", "q", "columns"))
-    sampled = bool(options.pop("population", False))
+    sampled = options.pop("population", False) if columns else options.pop("ddof", 0) == 1
     own = ", ".join(map(quoted, columns)) if columns else "*" if column is None else quoted(column)
     if one.statistic == "count_distinct" and not options:
         return f"count(DISTINCT {own})"

@@ -126,11 +126,10 @@ def bernstein(values: Numbers, number: Number, degree: int, unit: float = 1.0) -
         up.append(up[-1] * up[0])
         down.append(down[-1] * down[0])
     for k in range(1, degree):
-        up[k - 1] *= math.comb(degree, k)
         up[k - 1] *= down[degree - k - 1]
     whole: list[Numbers] = down[-1:] + up
     for k in range(degree + 1):
-        whole[k] *= size
+        whole[k] *= math.comb(degree, k) * size
     return whole
 
 

@@ -11,7 +11,7 @@ from discreet.core.checks import check_whole, instead_of
 from discreet.core.errors import NotPermitted, ParameterError, SchemaError
 from discreet.core.formula import Formula
 from discreet.core.neighbors import MOST_ROWS
-from discreet.schema.relation.relation_node import RelationNode, RowReach, listed, read_once
+from discreet.schema.relation.relation_node import PartedRows, RelationNode, RowReach, listed
 from discreet.schema.schema import Column, Number, Schema
 
 ASKED = "join"
@@ -123,18 +123,14 @@ class JoinedRows(RelationNode):
         Only values with too many rows are put in order. Rows without a value meet none, and are left out.
         """
         content = [f"c{i}" for i in range(len(of.schema.columns))]
-        by = [*(["u"] if self.by_unit else []), *(f"c{one}" for one in keys)]
+        by = (*(["u"] if self.by_unit else []), *(f"c{one}" for one in keys))
         kinds = zip(content, of.schema.columns.values(), strict=True)
         texts = ", ".join(f"coalesce(CAST({_written(one, kind)} AS VARCHAR), '')" for one, kind in kinds)
         order = ", ".join([f"md5(concat_ws('|', {texts}))", *(f"{one} NULLS FIRST" for one in content)])
         ranked = f"row_number() OVER (PARTITION BY {', '.join(by)} ORDER BY {order}) AS rank"
-        before, rows = read_once(table)
-        values, same = ", ".join(by), " AND ".join(f"a.{one} = b.{one}" for one in by)
-        sized = f"SELECT {values}, count(*) AS size FROM {rows} GROUP BY {values}"
-        own = ", ".join(f"a.{one} AS {one}" for one in ["u", *content])
-        there = f"SELECT {own} FROM {rows} AS a JOIN ({sized}) AS b ON {same} WHERE size"
-        chosen = f"SELECT u, {', '.join(content)} FROM (SELECT *, {ranked} FROM ({there} > {self.most}))"
-        return f"({before}{there} <= {self.most} UNION ALL {chosen} WHERE rank <= {self.most})"
+        rows = PartedRows(table, by, ("u", *content), self.most or 0)
+        chosen = f"SELECT u, {', '.join(content)} FROM (SELECT *, {ranked} FROM ({rows.crowded}))"
+        return f"({rows.before}{rows.few} UNION ALL {chosen} WHERE rank <= {self.most})"
 
 
 def _written(column: str, kind: Column) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.schema.relation.relation_node import RelationNode, RowReach, read_once
+from discreet.schema.relation.relation_node import PartedRows, RelationNode, RowReach
 from discreet.schema.schema import Schema
 
 START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
@@ -53,10 +53,8 @@ class LimitedRows(RelationNode):
         return self.of.unlimited()
 
     def select(self, *inputs: str) -> str:
-        content = ", ".join(["u", *(f"c{i}" for i in range(len(self.schema.columns)))])
-        before, rows = read_once(inputs[0])
-        crowded = f"SELECT u FROM {rows} WHERE u IS NOT NULL GROUP BY u HAVING count(*) > {self.rows}"
-        everything = f"SELECT {content} FROM {rows} WHERE u IS NOT NULL AND u NOT IN ({crowded})"
-        sized = "count(*) OVER (PARTITION BY u) AS size"
-        placed = f"SELECT {content}, {place(self.schema)}, {sized} FROM {rows} WHERE u IN ({crowded})"
-        return f"{before}{everything} UNION ALL SELECT {content} FROM ({placed}) WHERE {choice(START, self.rows)}"
+        content = ("u", *(f"c{i}" for i in range(len(self.schema.columns))))
+        rows, listed = PartedRows(inputs[0], ("u",), content, self.rows), ", ".join(content)
+        placed = f"SELECT *, {place(self.schema)} FROM ({rows.crowded})"
+        chosen = f"SELECT {listed} FROM ({placed}) WHERE {choice(START, self.rows)}"
+        return f"{rows.before}{rows.few} UNION ALL {chosen}"

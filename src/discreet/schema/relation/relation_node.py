@@ -137,15 +137,74 @@ class RelationNode(ABC):
             raise NotPermitted(asked, obstacle, 'Give the unit a number of rows, or bring them together by "per_unit".')
 
 
-def read_once(table: str) -> tuple[str, str]:
-    """What stands before a SELECT that reads a table several times, and what it calls it: a query is made once.
+@dataclass(frozen=True)
+class PartedRows:
+    """Rows of a table in two parts: those whose values many others have, and all others.
+
+    Only the former have to be put in order where some of them are left out. Rows without a value are in neither.
+
+    Parameters
+    ----------
+    table : str
+        What they are read from: its name, or a query in brackets, which is made once.
+    by, columns : tuple of str
+        The columns whose values are counted, and those that are selected.
+    most : int
+        Public. So many rows with the same values are few.
 
     Examples
     --------
-    >>> read_once("visits"), read_once("(SELECT 1)")
-    (('', 'visits'), ('WITH given AS (SELECT 1) ', 'given'))
+    >>> parted = PartedRows("visits", ("u",), ("u", "c0"), 5)
+    >>> parted.before
+    'WITH crowded0 AS (SELECT u, count(*) AS size FROM visits GROUP BY u HAVING count(*) > 5) '
+    >>> parted.few
+    'SELECT u, c0 FROM visits AS a WHERE u IS NOT NULL AND NOT EXISTS (SELECT 1 FROM crowded0 AS b WHERE a.u = b.u)'
+    >>> parted.crowded
+    'SELECT a.u AS u, a.c0 AS c0, size FROM visits AS a JOIN crowded0 AS b ON a.u = b.u'
     """
-    return (f"WITH given AS {table} ", "given") if table.startswith("(") else ("", table)
+
+    table: str
+    by: tuple[str, ...]
+    columns: tuple[str, ...]
+    most: int
+
+    @property
+    def before(self) -> str:
+        """What stands before a SELECT that reads both parts."""
+        given = f"given{self._number} AS {self.table}, " if self._made else ""
+        own = ", ".join(self.by)
+        sizes = f"SELECT {own}, count(*) AS size FROM {self._rows} GROUP BY {own} HAVING count(*) > {self.most}"
+        return f"WITH {given}crowded{self._number} AS ({sizes}) "
+
+    @property
+    def few(self) -> str:
+        """A SELECT of all others."""
+        there = " AND ".join(f"{one} IS NOT NULL" for one in self.by)
+        others = f"SELECT 1 FROM crowded{self._number} AS b WHERE {self._agree}"
+        return f"SELECT {', '.join(self.columns)} FROM {self._rows} AS a WHERE {there} AND NOT EXISTS ({others})"
+
+    @property
+    def crowded(self) -> str:
+        """A SELECT of those whose values many have, and of how many have them as `size`."""
+        own = ", ".join(f"a.{one} AS {one}" for one in self.columns)
+        return f"SELECT {own}, size FROM {self._rows} AS a JOIN crowded{self._number} AS b ON {self._agree}"
+
+    @property
+    def _agree(self) -> str:
+        return " AND ".join(f"a.{one} = b.{one}" for one in self.by)
+
+    @property
+    def _made(self) -> bool:
+        return self.table.startswith("(")
+
+    @property
+    def _number(self) -> int:
+        """How many such parts are inside: each has names of its own."""
+        return self.table.count("WITH ")
+
+    @property
+    def _rows(self) -> str:
+        return f"given{self._number}" if self._made else self.table
 
 
 def listed(columns: Sequence[str]) -> str:

@@ -64,6 +64,11 @@ class Moments:
         spread = self._variance()
         return Figure(self._width**2 * min(max(spread.value, 0.0), 0.25), self._width**2 * spread.weights)
 
+    def variance_of_a_sample(self) -> Figure:
+        """The same sum of squares, divided by their number less one."""
+        number = max(self._number, 2.0)
+        return self.variance().times(number / (number - 1))
+
     def sampled_mean(self) -> Figure:
         """The mean of the population that these values are a sample of."""
         mean = self.mean()
@@ -121,7 +126,7 @@ class Moments:
     @cached_property
     def _number(self) -> float:
         """The number of values, as far as it is known; at least one."""
-        return max(self.count().value, 1.0)
+        return max(float(self.sums.sum()) if self.public_size is None else float(self.public_size), 1.0)
 
     def _sampling(self, variance: Figure, most: float, power: int) -> Sampling:
         """The sampling error of a mean of values of this variance, in the column's units."""
@@ -209,7 +214,8 @@ class Moment:
         """The figure in a release of its sums, about this public number of records."""
         moments = Moments(released.values, number, size)
         bend = 0.0 if size is not None else 1 / moments._number
-        found = dataclasses.replace(self.figure(moments), bend=bend)
+        figure = self.figure(moments)
+        found = Figure(figure.value, figure.weights, figure.sampling, bend)
         ends = number if self.power == 1 else Number(0.0, self.most * (number.upper - number.lower) ** self.power)
         return estimate_of(title, found, released, confidence, ends)
 
@@ -217,4 +223,5 @@ class Moment:
 MEAN = Moment(1, 1, 1.0, Moments.mean)
 SAMPLED_MEAN = Moment(2, 1, 1.0, Moments.sampled_mean)
 VARIANCE = Moment(2, 2, 0.25, Moments.variance)
+VARIANCE_OF_A_SAMPLE = Moment(2, 2, 0.5, Moments.variance_of_a_sample)  # of two values, at both ends of the bounds
 SAMPLED_VARIANCE = Moment(4, 2, 0.25, Moments.sampled_variance)

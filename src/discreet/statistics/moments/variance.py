@@ -6,13 +6,14 @@ import dataclasses
 import math
 from typing import Any, Unpack, overload
 
+from discreet.core.checks import check_one_of
 from discreet.releases.ask import ColumnOf, OneSum
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.statistic import Options, statistic
 from discreet.releases.table import Table
-from discreet.statistics.moments.column_moments import SAMPLED_VARIANCE, VARIANCE
+from discreet.statistics.moments.column_moments import SAMPLED_VARIANCE, VARIANCE, VARIANCE_OF_A_SAMPLE
 from discreet.statistics.moments.squared_deviations import centre_share, squared_deviations
 
 LARGEST = 0.2  # share of the budget that a centre is worth, measured at every mean
@@ -23,11 +24,17 @@ def variance(data: Any, column: str | None = None, *, by: None = None, **options
 @overload
 def variance(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
 @statistic()
-def variance(of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False) -> OneSum[Estimate] | Estimate:
+def variance(
+    of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False, ddof: int = 0
+) -> OneSum[Estimate] | Estimate:
     """Release the variance of a column.
 
     Parameters
     ----------
+    ddof : {0, 1}
+        Public. By how much the number of values is lessened before the sum of squares is divided by it, as in numpy:
+        1 for what SQL and pandas call the variance. It is still one of these data, unless it is of a population, where
+        it makes no difference.
     population : bool
         Public. Whether it is the variance of the population that the records are a sample of, drawn independently: the
         sum of squares is divided by one less than the number of values, and the interval holds sampling error and
@@ -53,22 +60,26 @@ def variance(of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool =
     >>> found.name, round(found.value)
     ('variance of value', 8)
     """
-    return asked_variance(of, "variance", confidence, population)
+    return asked_variance(of, "variance", confidence, population, ddof)
 
 
-def asked_variance(of: ColumnOf, name: str, confidence: float, population: bool) -> OneSum[Estimate] | Estimate:
+def asked_variance(
+    of: ColumnOf, name: str, confidence: float, population: bool, ddof: int
+) -> OneSum[Estimate] | Estimate:
     """The variance of a column, from whichever release has less noise: what decides is public."""
+    check_one_of(name, "ddof", ddof, (0, 1))
     size, budget = of.size, of.budget
     if size is None or centre_share(of, size, budget) > LARGEST:
-        return (SAMPLED_VARIANCE if population else VARIANCE).asked(of, name, confidence)
+        moment = SAMPLED_VARIANCE if population else VARIANCE_OF_A_SAMPLE if ddof else VARIANCE
+        return moment.asked(of, name, confidence)
     title, number = f"{name} of {of.column}", of.schema.number(of.column)
     found = squared_deviations(of, size, 2 if population else 1, title, budget, of.key)
-    most = (number.upper - number.lower) ** 2 / 4
+    most, factor = (number.upper - number.lower) ** 2 / 4, size / (size - 1) if population or ddof else 1.0
     return Estimate.around(
         title,
-        min(max(found.variance, 0.0), most) * (size / (size - 1) if population else 1.0),
-        min(found.half_width(confidence), most),
-        standard_error=found.law.deviation,
+        min(max(found.variance, 0.0), most) * factor,
+        min(found.half_width(confidence), most) * (factor if ddof else 1.0),
+        standard_error=found.law.deviation * (factor if ddof else 1.0),
         confidence=confidence,
         population=population,
         receipt=found.receipt,
@@ -83,7 +94,7 @@ def standard_deviation(
 def standard_deviation(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
 @statistic(like=variance)
 def standard_deviation(
-    of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False
+    of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False, ddof: int = 0
 ) -> OneSum[Estimate] | Estimate:
     """Release the standard deviation of a column: the root of its private variance.
 
@@ -106,7 +117,7 @@ def standard_deviation(
     >>> found.name, round(found.value, 1)
     ('standard deviation of value', 2.9)
     """
-    square = asked_variance(of, "standard deviation", confidence, population)
+    square = asked_variance(of, "standard deviation", confidence, population, ddof)
     if isinstance(square, Estimate):
         return root(square)
     return dataclasses.replace(square, read=lambda released: root(square.read(released)))

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from discreet.core.condition import Condition
-from discreet.core.formula import Formula, Tally
-from discreet.core.grid import Array, Grid, Steps
+from discreet.core.formula import Formula
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
 from discreet.trust.sources import source
+from discreet.trust.sources.cell_sums import CellSums, with_columns
 from discreet.trust.sources.columns.arrow_column import read_matrix
 from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.shielded import shielded, shielded_all
@@ -38,11 +39,51 @@ class DecodedTable(Batched):
         self.schema, self.unit = schema, unit
         self._asked, self._rows = asked, rows
         self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
+        self._beyond_floats = False
 
     def sum(self, question: BoundedSum) -> Steps:
         if (tally := question.tally) is None:
             return super().sum(question)
-        return shielded(self._asked, lambda: tallied(self._chosen(question.columns), tally, question.grid))
+        rows = self._chosen(question.columns)
+        return self._added(CellSums.of(question), lambda: with_columns(rows, tally)).ravel()
+
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        """Records that add to the same cells in several sums are read once for them."""
+        found: dict[int, Steps] = {}
+        together: dict[tuple[Formula, int], list[tuple[int, CellSums]]] = {}
+        for place, question in enumerate(questions):
+            if question.tally is None or question.tally.before:
+                found[place] = self.sum(question)
+                continue
+            own = CellSums.of(question, self._names(question.columns))
+            together.setdefault((own.cell, own.cells), []).append((place, own))
+        for cell, each in together.items():
+            found |= zip([place for place, _ in each], self._at_once(cell, [own for _, own in each]), strict=True)
+        return [found[place] for place in range(len(questions))]
+
+    def _at_once(self, cell: tuple[Formula, int], each: Sequence[CellSums]) -> list[Steps]:
+        """Sums of the same cells, over r0, r1, ...: the columns of the schema."""
+        whole = CellSums(*cell, tuple(addend for own in each for addend in own.addends))
+        columns = ", ".join(f"{column} AS r{column[1:]}" for column in self._columns.values())
+        found = self._added(whole, lambda: self._rows().project(columns))
+        ends = np.cumsum([len(own.addends) for own in each])[:-1]
+        return [part.ravel() for part in np.split(found, ends, axis=1)]
+
+    def _added(self, sums: CellSums, rows: Callable[[], Any]) -> Steps:
+        """What the rows of each cell add up to: by floats, until one of the sums was beyond them."""
+        found = None
+        if not self._beyond_floats:
+            found = shielded(self._asked, lambda: sums.added(rows(), floats=True))
+            self._beyond_floats = found is None
+        if found is None:
+            found = shielded(self._asked, lambda: sums.added(rows(), floats=False))
+        assert found is not None
+        return found
+
+    def _names(self, columns: Sequence[str]) -> list[str]:
+        for name in columns:
+            known(self.schema, name)
+        return [f"r{self._columns[name][1:]}" for name in columns]
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         for batch in self._batches(lambda: self._chosen(columns)):
@@ -74,25 +115,3 @@ class DecodedTable(Batched):
             known(self.schema, name)
         columns = [*(self._columns[name] for name in names), *others] or ["c0"]
         return self._rows().project(", ".join(f"{column} AS c{i}" for i, column in enumerate(columns)))
-
-
-def tallied(rows: Any, tally: Tally, grid: Grid) -> Steps:
-    """What all rows add up to, in grid steps: cut towards zero row by row, and integers from there on.
-
-    Beyond 2**63 steps it wraps around, as `exact_sum` does.
-    """
-    total = np.zeros((tally.cells, len(tally.values)), dtype=np.int64)
-    for cell, *numbers in cell_sums(rows, tally, grid, "cell").fetchall():
-        total[cell] = [((number or 0) + 2**63) % 2**64 - 2**63 for number in numbers]
-    return total.ravel()
-
-
-def cell_sums(rows: Any, tally: Tally, grid: Grid, by: str) -> Any:
-    """A relation with what the rows of each cell, or of each cell of something else, add up to in grid steps."""
-    for level in tally.before:
-        rows = rows.project(", ".join(f"{one.sql} AS c{i}" for i, one in enumerate(level)))
-    scale = Formula.constant(2.0**-grid.exponent)
-    steps = [f"CAST(trunc({(value * scale).sql}) AS BIGINT) AS s{j}" for j, value in enumerate(tally.values)]
-    marked = rows.project(", ".join(["*", f"CAST({tally.cell.sql} AS INTEGER) AS cell", *steps]))
-    sums = ", ".join([by, *(f"sum(s{j}) AS s{j}" for j in range(len(steps)))])
-    return marked.filter("cell IS NOT NULL").aggregate(sums, by)

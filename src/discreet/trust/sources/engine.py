@@ -7,6 +7,8 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,20 @@ def engine() -> Any:
     connection.execute("SET enable_progress_bar = false")  # it would show how long records take
     weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
     return connection
+
+
+@contextmanager
+def counting(connection: Any, range_bits: int) -> Iterator[None]:
+    """Let DuckDB count what whole numbers of so small a range occur in an array, where it would hash them.
+
+    Each thread has an array. A setting of this connection, for statements that keep nothing but counts: of others a
+    long array would not fit.
+    """
+    connection.execute(f"SET perfect_ht_threshold = {range_bits}")
+    try:
+        yield
+    finally:
+        connection.execute("RESET perfect_ht_threshold")
 
 
 def name(text: str) -> str:

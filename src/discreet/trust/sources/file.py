@@ -22,6 +22,7 @@ from discreet.trust.sources.csv_file import RFC4180, CsvForm, csv_batches, csv_h
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine, file_literal, name
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.kept_rows import named_columns
 from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.stream import Stream
 
@@ -123,6 +124,7 @@ class File(Stream):
     """
 
     counted = True
+    early = False
 
     def __init__(
         self,
@@ -156,12 +158,23 @@ class File(Stream):
         return None if query is None else DecodedTable(self._asked, lambda: connection.cursor().sql(query), self.schema)
 
     def check_ready(self) -> None:
-        if self._kept is None:
+        if self._bounded is None:
             check_reachable(self._asked, self._look, "Put the files back, or open what is there now.")
+            _ = self._kept
 
     def _look(self) -> None:
         for file in self._files:
             file.open("rb").close()
+
+    def query_for(self, connection: Any) -> str | None:
+
+        def written() -> str | None:
+            query = self._query(connection)
+            if query is None:
+                return None
+            return f"SELECT {named_columns(connection.sql(query), self.schema, self.unit)} FROM ({query})"
+
+        return shielded(self._asked, written)
 
     def _decoded(self, connection: Any) -> Any:
         query = self._query(connection)

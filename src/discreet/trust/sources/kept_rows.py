@@ -21,8 +21,10 @@ from discreet.schema.relation.limited_rows import START, choice, place
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.sources.columns.arrow_column import arrow, canonical, is_whole, names
 from discreet.trust.sources.decoded_table import DecodedTable
+from discreet.trust.sources.engine import counting
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+UNIT_BITS = 20  # of numbers of units that are counted in an array of 16 MB
 Ranks = NDArray[Any]
 """Numbers that order one column: nan never, missing least."""
 
@@ -132,10 +134,15 @@ def canonical_table(units: Sequence[str | None] | None, content: Sequence[Any], 
 
 def named(records: Any, schema: Schema, unit: Unit) -> Any:
     """Decoded records with their units by number or name, or by their places where every record is one."""
+    return records.project(named_columns(records, schema, unit))
+
+
+def named_columns(records: Any, schema: Schema, unit: Unit) -> str:
+    """What to select of decoded records, so that units are as in `named`."""
     own = "row_number() OVER ()"
     if unit.column is not None:
         own = "u" if str(dict(zip(records.columns, records.types, strict=True))["u"]) in WHOLE else "CAST(u AS VARCHAR)"
-    return records.project(", ".join([f"{own} AS u", *(f"c{i}" for i in range(len(schema.columns)))]))
+    return ", ".join([f"{own} AS u", *(f"c{i}" for i in range(len(schema.columns)))])
 
 
 def most_rows(unit: Unit) -> int:
@@ -163,7 +170,8 @@ class KeptRows(DecodedTable):
         super().__init__(asked, lambda: connection.cursor().table("kept"), schema, unit)
         content = ", ".join(self._columns.values())
         records.filter("u IS NOT NULL").create("records")
-        connection.execute("CREATE TABLE sizes AS SELECT u, count(*) AS size FROM records GROUP BY u")
+        with counting(connection, UNIT_BITS):
+            connection.execute("CREATE TABLE sizes AS SELECT u, count(*) AS size FROM records GROUP BY u")
         numbered = f"SELECT u, size, {START} AS start, CAST(row_number() OVER () AS UINTEGER) AS n FROM sizes"
         connection.execute(f"CREATE TABLE crowded AS {numbered} WHERE size > {most_rows(unit)}")
         placed = f"SELECT n, {content}, {place(schema, 'n')} FROM records JOIN crowded USING (u)"

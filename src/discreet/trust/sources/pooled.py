@@ -15,8 +15,9 @@ from discreet.core.neighbors import Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import MOST, UnitRows, pooled_sum, settled
+from discreet.trust.sources.cell_sums import sums_by
 from discreet.trust.sources.columns.arrow_column import arrow, read_matrix
-from discreet.trust.sources.decoded_table import DecodedTable, cell_sums
+from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import sliced
 
@@ -55,9 +56,12 @@ class Pooled(DecodedTable):
             return pooled_sum(question, unit_rows(self._batches(lambda: self._chosen(columns, "n")), width))
 
         def sums() -> Any:
-            return cell_sums(self._chosen(columns, "n"), tally, question.grid, f"c{width}, cell").order(f"c{width}")
+            return sums_by(self._chosen(columns, "n"), tally, question.grid, f"c{width}, cell").order(f"c{width}")
 
         return pooled_cells(question, tally, self._batches(sums))
+
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        return [self.sum(question) for question in questions]
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Refused: the rows of a unit are not bounded."""

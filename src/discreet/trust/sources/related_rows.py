@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from itertools import count
 from typing import Any
 
@@ -12,17 +13,19 @@ from discreet.core.grid import Array, Steps
 from discreet.core.held import unheld
 from discreet.questions.question import BoundedSum
 from discreet.schema.relation.listed_rows import ListedRows
+from discreet.schema.relation.per_unit import PerUnit
 from discreet.schema.relation.relation_node import RelationNode
 from discreet.schema.schema import Category, Schema
 from discreet.trust.sources.columns.arrow_column import arrow, places
 from discreet.trust.sources.decoded_table import DecodedTable
-from discreet.trust.sources.engine import engine
+from discreet.trust.sources.engine import counting, engine
 from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import Source
 
 ASKED = "read related tables"
 KEPT = "kept"
 NUMBERS = count()
+UNIT_BITS = 18  # of numbers of units that are counted in an array: two or more such counts may be made at once
 
 
 @unheld("own turns")
@@ -58,6 +61,10 @@ class RelatedRows(DecodedTable):
     def sum(self, question: BoundedSum) -> Steps:
         self.check_ready()
         return super().sum(question)
+
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        self.check_ready()
+        return super().sums(questions)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         self.check_ready()
@@ -126,24 +133,39 @@ class RelistedRows(RelatedRows):
 def made(relation: RelationNode, tables: Mapping[RelationNode, Source]) -> Any:
     """A connection with the rows of a relation in a table: its tables are read once each, and let go of."""
     connection = engine()
-    copied: dict[RelationNode, str] = {}
+    names: dict[RelationNode, str] = {}
+    queries: dict[str, str] = {}
     for node in relation.walked():
-        if node in tables and node not in copied:
-            copied[node] = f"table_{len(copied)}"
-            tables[node].copy_into(connection, copied[node])
-    _name_alike(connection, list(copied.values()))
-    connection.execute(f"CREATE TABLE kept AS SELECT * FROM {_query(relation, copied)}")
-    for table in copied.values():
-        connection.execute(f"DROP TABLE {table}")
+        if node in tables and node not in names:
+            names[node] = f"table_{len(names)}"
+            query = tables[node].query_for(connection)
+            if query is None:
+                tables[node].copy_into(connection, names[node])
+            else:
+                queries[names[node]] = query
+    _name_alike(connection, [name for name in names.values() if name not in queries], queries)
+    once = ", ".join(f"{name} AS MATERIALIZED ({query})" for name, query in queries.items())
+    before = f"WITH {once} " if once else ""
+    lean = not any(isinstance(node, PerUnit) for node in relation.walked())
+    with counting(connection, UNIT_BITS) if lean else nullcontext():
+        connection.execute(f"CREATE TABLE kept AS {before}SELECT * FROM {_query(relation, names)}")
+    for name in names.values():
+        if name not in queries:
+            connection.execute(f"DROP TABLE {name}")
     return connection
 
 
-def _name_alike(connection: Any, tables: Sequence[str]) -> None:
+def _name_alike(connection: Any, tables: Sequence[str], queries: dict[str, str]) -> None:
     """Let units have names in all tables, where they are not numbers in all of them."""
-    kinds = {table: str(connection.table(table).types[0]) for table in tables}
-    for table, kind in kinds.items():
-        if kind != "VARCHAR" and "VARCHAR" in kinds.values():
-            connection.execute(f"ALTER TABLE {table} ALTER u TYPE VARCHAR")
+    kinds = {name: str(connection.table(name).types[0]) for name in tables}
+    kinds |= {name: str(connection.sql(query).types[0]) for name, query in queries.items()}
+    if "VARCHAR" not in kinds.values():
+        return
+    for name, kind in kinds.items():
+        if name in queries:
+            queries[name] = f"SELECT * REPLACE (CAST(u AS VARCHAR) AS u) FROM ({queries[name]})"
+        elif kind != "VARCHAR":
+            connection.execute(f"ALTER TABLE {name} ALTER u TYPE VARCHAR")
 
 
 def _query(node: RelationNode, tables: Mapping[Any, str]) -> str:

@@ -31,6 +31,10 @@ class LockedStream(Stream):
         with ENGINE_LOCK:
             return super().sum(question)
 
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        with ENGINE_LOCK:
+            return super().sums(questions)
+
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`. The connection is busy until the last one was given."""
         with ENGINE_LOCK:

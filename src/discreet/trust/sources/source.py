@@ -90,9 +90,17 @@ class Source(Secret, ABC):
             "Give a data frame, a file, a DuckDB relation or a query.",
         )
 
+    def query_for(self, connection: Any) -> str | None:
+        """The same rows as a query that this connection of DuckDB can run; None where they must be copied."""
+        return None
+
     @abstractmethod
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum, in grid steps, added up where the records are."""
+
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        """Several of them, which may share a reading of the records."""
+        return [self.sum(question) for question in questions]
 
     @abstractmethod
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
@@ -29,8 +30,8 @@ Read = Callable[[Sequence[str]], Iterable[Any]]
 class Stream(Batched):
     """Arrow record batches as a source.
 
-    What units keep or pool is set aside when the source is opened; without units every question reads the records
-    again.
+    What units keep or pool is set aside once, when the source is opened or before the first question; without units
+    every question reads the records again.
 
     Parameters
     ----------
@@ -42,18 +43,34 @@ class Stream(Batched):
         Of the unit's column, where it is the same in all batches.
     """
 
+    early: ClassVar[bool] = True
+    """Whether it is set aside when the source is opened, as others may change what it reads at any time."""
+
     def __init__(self, asked: str, read: Read, schema: Schema, unit: Unit = RECORD, *, unit_type: Any = None) -> None:
         self.schema, self.unit = schema, unit
         self._asked, self._read, self._unit_type = asked, read, unit_type
-        self._kept: Batched | None = None
-        if unit.column is not None:
-            self._kept = shielded(asked, self._set_aside)
+        self._bounded: Batched | None = None
+        self._bounding = threading.RLock()
+        if self.early:
+            _ = self._kept
+
+    @property
+    def _kept(self) -> Batched | None:
+        """What units keep or pool; None where every record is one."""
+        if self._bounded is None and self.unit.column is not None:
+            with self._bounding:
+                self._bounded = self._bounded or shielded(self._asked, self._set_aside)
+        return self._bounded
 
     def sum(self, question: BoundedSum) -> Steps:
         table = self._kept or (self._decoded_table() if question.tally is not None else None)
         if table is not None:
             return table.sum(question)
         return super().sum(question) if question.total is None else self._fused(question)
+
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        table = self._kept or (self._decoded_table() if all(one.tally is not None for one in questions) else None)
+        return super().sums(questions) if table is None else table.sums(questions)
 
     def _fused(self, question: BoundedSum) -> Steps:
         """The same, of columns that stay as they come: a fused sum is exact, however they lie in memory."""

@@ -52,6 +52,9 @@ class WeightedRows(RelatedRows):
             rest, last = rests[-1], (float(rows[-1, width]), int(sizes[-1]))
         return total + rest // last[1]
 
+    def sums(self, questions: Sequence[BoundedSum]) -> list[Steps]:
+        return [self.sum(question) for question in questions]
+
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Refused: the rows have weights."""
         raise weighed("hand over rows")

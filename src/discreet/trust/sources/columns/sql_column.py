@@ -84,4 +84,5 @@ def _place(text: str, category: Category) -> str:
     found = f"enum_code(TRY_CAST({text} AS ENUM({', '.join(map(literal, possible))})))"
     if list(possible.values()) == list(range(len(possible))):
         return found
-    return f"CAST({list(possible.values())} AS UINTEGER[])[CAST({found} AS BIGINT) + 1]"
+    kind = "UTINYINT" if len(category.values) <= 2**8 else "UINTEGER"
+    return f"CAST({list(possible.values())} AS {kind}[])[CAST({found} AS BIGINT) + 1]"
