@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import numpy as np
@@ -264,13 +265,13 @@ def test_what_is_asked_again_is_walked_once_and_known_by_all_of_its_parts(monkey
     found = [digests.of(one) for one in asked]
     assert found == [identity(one) for one in asked]
     assert len({*found}) == len(asked)
-    walked: list[Any] = []
-    monkeypatch.setattr("discreet.trust.permit.identity", lambda one: walked.append(one) or identity(one))
+    walks = Mock(wraps=identity)
+    monkeypatch.setattr("discreet.trust.permit.identity", walks)
     assert [digests.of(one) for one in asked] == found
-    assert walked == []
+    assert walks.call_count == 0
     own = SCHEMA, (heads(), NOISE)  # a function of one's own may use what changes
     assert [digests.of(own), digests.of(own)] == [identity(own)] * 2
-    assert len(walked) == 2
+    assert walks.call_count == 2
     for number in range(2 * RECENT):
         fresh = SCHEMA, (asked[0][1][0], Laplace(4.0 + number))  # another may come to lie where the last one lay
         assert digests.of(fresh) == identity(fresh)

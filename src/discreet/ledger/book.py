@@ -192,7 +192,7 @@ class Book:
             self._stale = self._durable.number != self.chain.number
             raise
 
-    def decided(self, decide: Callable[[BookPage], Value], *, lasting: bool = True, key: str | None = None) -> Value:
+    def decided(self, decide: Callable[[BookPage], Value], *, lasting: bool = True) -> Value:
         """What comes of deciding on the newest page, once all that was added for it is on disk.
 
         Parameters
@@ -202,10 +202,8 @@ class Book:
         lasting : bool
             Whether the mark beside the ledger is on disk too. If not, a power cut may leave it behind the chain: fine
             where nothing is handed out. What is read with `BookPage.result` always waits for it.
-        key : str, optional
-            Whose reservation or commit will be looked for: those of all who wait are found at once.
         """
-        return self.turns.decided(WaitingDecision(decide, lasting, key), self._lead)
+        return self.turns.decided(WaitingDecision(decide, lasting), self._lead)
 
     def _lead(self, take: Callable[[], list[WaitingDecision[Any]]]) -> None:
         """Decide for all who wait. The mark is put on disk once other processes may write: theirs is newer."""
@@ -233,7 +231,6 @@ class Book:
                 before = self.store.anchor.read()
                 self._catch_up(stored, before)
                 page = BookPage(stored, self.chain)
-                stored.look_up([each.key for each in decisions if each.key is not None])
                 for decision in decisions:
                     page.decide(decision, self.store.failures)
         except BaseException:

@@ -89,7 +89,7 @@ class BookLedger(LedgerView):
         if promised and self._book.shared:
             remember(event, before)
         charge = Charge(event, purpose, digest, key, scope, waiver, secret, promised)
-        found = self._book.decided(charge.decided, lasting=False, key=key)
+        found = self._book.decided(charge.decided, lasting=False)
         if isinstance(found, Shortage):
             raise found.refusal(purpose, event)
         return self._handed(found, replayed=True) if isinstance(found, Settled) else found
@@ -114,7 +114,7 @@ class BookLedger(LedgerView):
             page.store(link, result)
             return Settled(reserved, link, result), False
 
-        return self._handed(*self._book.decided(decided, key=reservation.key))
+        return self._handed(*self._book.decided(decided))
 
     def _handed(self, settled: Settled, replayed: bool) -> Committed:
         """A paid result as its caller sees it, with a checkpoint where somebody signs for this ledger."""

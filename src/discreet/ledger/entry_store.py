@@ -25,9 +25,6 @@ class StoredEntries(Protocol):
     def found(self, kind: str, key: str) -> ChainEntry | None:
         """The entry of this kind and key."""
 
-    def look_up(self, keys: list[str]) -> None:
-        """Find the reservations and commits of these keys at once: they will be asked for."""
-
     def holds(self, head: str) -> bool:
         """Whether an entry has this hash."""
 

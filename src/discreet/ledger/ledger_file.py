@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import shutil
 import sqlite3
@@ -22,7 +21,6 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 from discreet.core.held import unheld
@@ -35,7 +33,6 @@ from discreet.ledger.own_file import read_own, replace_own
 
 APPLICATION = 0x64697363  # "disc"
 VERSION = 1
-TOGETHER = 1000  # rows that are added in one statement
 TABLES = (
     f"pragma application_id = {APPLICATION}",
     f"pragma user_version = {VERSION}",
@@ -187,9 +184,7 @@ class LedgerFile(ForkedStore):
                 with _closing(self._connected(self.path, new=True)) as db, transaction(db):
                     for statement in TABLES:
                         db.execute(statement)
-                    entries = FileEntries(db)
-                    entries.insert(first)
-                    entries.write()
+                    FileEntries(db).insert(first)
             except BaseException:
                 self.path.unlink()
                 raise
@@ -333,23 +328,17 @@ class LockedFile:
     def transaction(self) -> Iterator[FileEntries]:
         """All or nothing, and on disk when it ends."""
         with transaction(self._db) as db:
-            entries = FileEntries(db)
-            yield entries
-            entries.write()
+            yield FileEntries(db)
 
 
 COLUMNS = "number, kind, key, body, hash"
 
 
-@unheld("one call")
 class FileEntries:
-    """The entries of a file, in one transaction. What is added is written at its end, in one go."""
+    """The entries of a file, in one transaction."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
-        self._added: list[ChainEntry] = []
-        self._results: dict[int, bytes] = {}
-        self._known: dict[tuple[str, str], ChainEntry | None] = {}
 
     def links(self, since: int) -> Iterator[ChainEntry]:
         rows = self.db.execute(f"select {COLUMNS} from entry where number >= ? order by number", (since,))
@@ -360,24 +349,13 @@ class FileEntries:
         yield from itertools.starmap(ChainEntry, self.db.execute(f"select {COLUMNS} from entry where {those}", (part,)))
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
-        if (kind, key) in self._known:
-            return self._known[kind, key]
         row = self.db.execute(f"select {COLUMNS} from entry where kind = ? and key = ?", (kind, key)).fetchone()
         return ChainEntry(*row) if row else None
-
-    def look_up(self, keys: list[str]) -> None:
-        self._known |= dict.fromkeys((kind, key) for kind in ("reserve", "commit") for key in keys)
-        those = "kind in ('reserve', 'commit') and key in (select value from json_each(?))"
-        for row in self.db.execute(f"select {COLUMNS} from entry where {those}", (json.dumps(keys),)):
-            link = ChainEntry(*row)
-            self._known[link.kind, link.key] = link
 
     def holds(self, head: str) -> bool:
         return self.db.execute("select 1 from entry where hash = ?", (head,)).fetchone() is not None
 
     def result(self, number: int) -> bytes | None:
-        if number in self._results:
-            return self._results[number]
         row = self.db.execute("select bytes from result where number = ?", (number,)).fetchone()
         return row[0] if row else None
 
@@ -387,24 +365,11 @@ class FileEntries:
             yield ChainEntry(*columns), result
 
     def insert(self, link: ChainEntry) -> None:
-        self._added.append(link)
-        self._known[link.kind, link.key] = link
+        values = (link.number, link.kind, link.key, link.body, link.hash)
+        self.db.execute(f"insert into entry({COLUMNS}) values (?, ?, ?, ?, ?)", values)
 
     def store(self, number: int, result: bytes) -> None:
-        self._results[number] = result
-
-    def write(self) -> None:
-        """Send all that was added."""
-        rows = [(link.number, link.kind, link.key, link.body, link.hash) for link in self._added]
-        self._inserted(f"entry({COLUMNS})", rows)
-        self._inserted("result(number, bytes)", list(self._results.items()))
-
-    def _inserted(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        """Add rows to a table, a thousand in one statement: after each, another thread may take its turn."""
-        for start in range(0, len(rows), TOGETHER):
-            some = rows[start : start + TOGETHER]
-            marks = ",".join([f"({','.join('?' * len(some[0]))})"] * len(some))
-            self.db.execute(f"insert into {table} values {marks}", [value for row in some for value in row])
+        self.db.execute("insert into result(number, bytes) values (?, ?)", (number, result))
 
 
 def missing(path: Path) -> LedgerMissing:

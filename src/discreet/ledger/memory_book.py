@@ -68,7 +68,7 @@ class MemoryBook(Held):
             raise self.forked()
         return self._lock
 
-    def decided(self, decide: Callable[[MemoryPage], Value], *, lasting: bool = True, key: str | None = None) -> Value:
+    def decided(self, decide: Callable[[MemoryPage], Value], *, lasting: bool = True) -> Value:
         """What comes of deciding on the newest page, one thread after another."""
         with self.reading():
             return decide(self._page)

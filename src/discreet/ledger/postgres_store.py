@@ -240,7 +240,6 @@ class PostgresEntries:
     def __init__(self, db: Any) -> None:
         self._db = db
         self._added: dict[tuple[str, str], ChainEntry] = {}
-        self._known: dict[tuple[str, str], ChainEntry | None] = {}
         self._results: dict[int, bytes] = {}
 
     def links(self, since: int) -> Iterator[ChainEntry]:
@@ -259,17 +258,8 @@ class PostgresEntries:
     def found(self, kind: str, key: str) -> ChainEntry | None:
         if (kind, key) in self._added:
             return self._added[kind, key]
-        if (kind, key) in self._known:
-            return self._known[kind, key]
         row = self._one(f"select {COLUMNS} from entry where kind = %s and key = %s", kind, key)
         return ChainEntry(*row) if row else None
-
-    def look_up(self, keys: list[str]) -> None:
-        self._known |= dict.fromkeys((kind, key) for kind in ("reserve", "commit") for key in keys)
-        those = "kind in ('reserve', 'commit') and key = any(%s)"
-        for row in self._db.execute(f"select {COLUMNS} from entry where {those}", (keys,)):
-            link = ChainEntry(*row)
-            self._known[link.kind, link.key] = link
 
     def holds(self, head: str) -> bool:
         return self._one("select 1 from entry where hash = %s", head) is not None

@@ -34,14 +34,12 @@ class WaitingDecision(Generic[Value]):
         Given the page, what the thread is told; what it raises is that thread's alone.
     lasting : bool
         Whether the mark beside the ledger has to be on disk too before the thread is told.
-    key : str, optional
-        Whose entries it will look for.
     """
 
-    __slots__ = ("decide", "done", "error", "key", "lasting", "value", "wake")
+    __slots__ = ("decide", "done", "error", "lasting", "value", "wake")
 
-    def __init__(self, decide: Callable[[Any], Value], lasting: bool = True, key: str | None = None) -> None:
-        self.decide, self.lasting, self.key = decide, lasting, key
+    def __init__(self, decide: Callable[[Any], Value], lasting: bool = True) -> None:
+        self.decide, self.lasting = decide, lasting
         self.value: Value | None = None
         self.error: BaseException | None = None
         self.done = False

@@ -257,9 +257,9 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
     assert site.known_caller(key) is None  # so that it is looked at beside others that nobody knows
     key = site.keys.drawn("ann")
     assert site.caller(key).name == "ann"
-    other = SiteStore(site.file.beside("site.state"))
-    ApiKeys(other).revoke("ann")
-    other.close()
+    elsewhere = SiteStore(site.file.beside("site.state"))
+    ApiKeys(elsewhere).revoke("ann")
+    elsewhere.close()
     time.sleep(2 * UNSEEN)
     assert site.known_caller(key) is None
     with pytest.raises(Unrecognised):
