@@ -176,16 +176,6 @@ def test_a_constant_of_few_records_is_what_the_loss_asks_for() -> None:
         assert np.median(found) == pytest.approx(exact, abs=close)
 
 
-def test_where_rounds_find_a_constant_they_find_it_near_where_most_values_are() -> None:
-    """With more counts of the target in all rounds the error was 3.0, of a deviation of 3.1; now it is 1.9 or so."""
-    X, y = people(150)
-    model = AnovaRegressor(**{**FIELDS, "epsilon": 0.3})
-    with patch.object(AnovaRegressor, "_seen", return_value=0.0):
-        found = [float(model.fit(X, y).predict(X[:1])[0]) - y.mean() for _ in range(21)]
-    assert model.n_iter_ == 0
-    assert np.median(np.abs(found)) < 1.4
-
-
 def test_where_functions_are_seen_no_round_asks_about_the_target_again() -> None:
     assert AnovaRegressor(**FIELDS).fit(*people()).n_iter_ == 6
     assert AnovaRegressor(**{**FIELDS, "epsilon": 0.003}).fit(*people()).n_iter_ < 6
@@ -233,7 +223,7 @@ def test_counts_of_the_target_are_averaged_by_their_information() -> None:
         stddev = 2.0
 
     with patch.object(anova_fit, "spread", return_value=Said):
-        counts = anova_fit.TargetCounts(Mock(), Mock(size=2), Mock())
+        counts = anova_fit.TargetCounts(Mock(), Mock(size=2))
         for noise, said in ((2.0, [8.0, 0.0]), (1.0, [4.0, 5.0])):
             Said.stddev = noise
             counts.ask(Mock(ask=Mock(return_value=np.array(said))), Mock())
