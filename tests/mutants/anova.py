@@ -18,23 +18,14 @@ MUTANTS = [
     *of(
         "learners/anova/anova_regressor",
         ("ANYWHERE * noise**2 / count", "0.0"),
-        ("found.add(float(fit.permit.ask(question, steps.noise)[0]), stddev, turn)", "pass"),
     ),
     *of(
         "learners/anova/anova_model",
-        ("if seen(fit.begun) < DIM:", "if False:"),
-        ("if seen(fit.begun) < HIDDEN:", "if False:"),
+        ("if seen < (HIDDEN if turn else DIM):", "if seen < 0.0:"),
+        ("seen = math.inf if fit.turns else", "seen ="),
+        ("target.ask(permit, steps.noise)", "permit.ask(self.target_counts(task), steps.noise)"),
         ("plan.spreads[-1].stddev) >= HIDDEN", "plan.spreads[-1].stddev) < HIDDEN"),
         tests="learners/anova",
-    ),
-    *of(
-        "learners/anova/mean_search",
-        ("weight * (self.place + ", "weight * (self._first + "),
-        ("self._first + kept * (", "self._first + ("),
-    ),
-    *of(
-        "questions/columns/total",
-        ("np.clip((values - center) / size, -1.0, 1.0)", "(values - center) / size"),
     ),
     *of(
         "learners/anova/anova_fit",

@@ -148,8 +148,10 @@ def test_of_so_few_records_as_are_known_the_whole_budget_finds_the_constant_that
     assert not known.pair_coef_.any()
     schema = Schema({"x": Number(-1, 1), "y": Number(*ends)})
     counted = PrivateData.of({"x": X[:, 0], "y": y}, schema, Budget(0.3), neighbors=Neighbors.REPLACE)
-    assert AnovaRegressor(target="y", epsilon=0.3, delta=0.0).fit(counted).event_ == LaplaceLoss(1 / 0.3)
-    for n in (30, 100, 200):
+    public = AnovaRegressor(target="y", epsilon=0.3, delta=0.0).fit(counted)
+    assert isinstance(public.event_, LaplaceLoss)
+    assert pure_epsilon(public.event_) == pytest.approx(0.3)
+    for n in (30, 60, 100):
         some = AnovaRegressor(**{**FIELDS, **price}, expected_size=n)
         found = [some.fit(X[:n], y[:n]).predict(X[:1])[0] for _ in range(60)]
         assert abs(np.median(found) - y[:n].mean()) < 20 / 0.3 / n
@@ -161,27 +163,17 @@ def test_a_constant_of_few_records_is_what_the_loss_asks_for() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, (400, 2)), rng.gamma(2.0, 5.0, 400).clip(0, 60)
     fields: dict[str, Any] = {"bounds": (-1, 1), "target_bounds": (0, 60), "epsilon": 0.1, "expected_size": 400}
-    for loss, level, exact in (
-        ("squared", 0.5, y.mean()),
-        ("poisson", 0.5, y.mean()),
-        ("gamma", 0.5, y.mean()),
-        ("quantile", 0.5, np.median(y)),
-        ("quantile", 0.9, np.quantile(y, 0.9)),
+    for loss, level, exact, close in (
+        ("squared", 0.5, y.mean(), 3.5),
+        ("poisson", 0.5, y.mean(), 3.5),
+        ("gamma", 0.5, y.mean(), 3.5),
+        ("quantile", 0.5, np.median(y), 3.5),
+        ("quantile", 0.9, np.quantile(y, 0.9), 12.0),  # noise on the cells of the tail feigns records there
     ):
         model = AnovaRegressor(loss=loss, quantile=level, **fields)  # type: ignore[arg-type]
         found = [float(model.fit(X, y).predict(X[:1])[0]) for _ in range(15)]
         assert model.n_iter_ == 0
-        assert np.median(found) == pytest.approx(exact, abs=3.5)
-
-
-def test_where_rounds_find_a_constant_they_find_it_near_where_most_values_are() -> None:
-    """With more counts of the target in all rounds the error was 3.0, of a deviation of 3.1; now it is 1.9 or so."""
-    X, y = people(150)
-    model = AnovaRegressor(**{**FIELDS, "epsilon": 0.3})
-    with patch.object(AnovaRegressor, "_seen", return_value=0.0):
-        found = [float(model.fit(X, y).predict(X[:1])[0]) - y.mean() for _ in range(21)]
-    assert model.n_iter_ == 0
-    assert np.median(np.abs(found)) < 1.4
+        assert np.median(found) == pytest.approx(exact, abs=close)
 
 
 def test_where_functions_are_seen_no_round_asks_about_the_target_again() -> None:
@@ -231,7 +223,7 @@ def test_counts_of_the_target_are_averaged_by_their_information() -> None:
         stddev = 2.0
 
     with patch.object(anova_fit, "spread", return_value=Said):
-        counts = anova_fit.TargetCounts(Mock(), Mock(size=2), Mock())
+        counts = anova_fit.TargetCounts(Mock(), Mock(size=2))
         for noise, said in ((2.0, [8.0, 0.0]), (1.0, [4.0, 5.0])):
             Said.stddev = noise
             counts.ask(Mock(ask=Mock(return_value=np.array(said))), Mock())

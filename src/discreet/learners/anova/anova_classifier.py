@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any, ClassVar
 
@@ -12,9 +13,10 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
 from discreet.learners.anova.anova_model import AnovaModel
 from discreet.learners.linear.class_weights import WeightedClasses
+from discreet.learners.linear.shrunk_residuals import ShrunkResiduals
 from discreet.questions.gradients.gradients import contrasts
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
@@ -120,19 +122,20 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         bend = float(1 - np.square(shares).sum()) / outputs / flatter
         return ResidualPull(begun.size, bend, bend, begun.size)
 
-    def constant(self, fit: AnovaFit, target: TargetCounts, steps: Spread, rounds: int) -> TargetStart:
-        """The classes, counted once more in each."""
-        for _ in range(rounds):
-            target.ask(fit.permit, steps.noise)
-        return self.start(fit.task, target.columns, target.counts, target.stddev)
-
     def constant_sums(self, task: Task) -> BoundedSum:
         """The number of records of each class."""
         return self.target_counts(task)
 
     def constant_of(self, task: Task, sums: Array, stddev: float) -> TargetStart:
         """The shares of the classes."""
-        return self.start(task, SizeEstimate(float(sums.sum()), len(sums) * stddev**2), sums, stddev)
+        known = SizeEstimate(float(sums.sum()), len(sums) * stddev**2)
+        return self.alone(task, self.start(task, known, sums, stddev))
+
+    def alone(self, task: Task, begun: TargetStart) -> TargetStart:
+        """The scores at which these shares are predicted, where no round corrects them: see `predict_proba`."""
+        shares = softmax(contrasts(task.classes).T @ np.array(begun.center))
+        center = ShrunkResiduals(self._residual(task.classes)).start(shares)
+        return dataclasses.replace(begun, center=tuple(center.tolist()))
 
     def directions(self, task: Task) -> Array:
         """The score of the second class against the first, or that of each class."""

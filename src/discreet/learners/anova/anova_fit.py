@@ -85,17 +85,15 @@ class TargetCounts:
         What is fitted.
     question : BoundedSum
         The counts.
-    columns : SizeEstimate
-        What the columns say about the number of records.
     """
 
-    def __init__(self, task: Task, question: BoundedSum, columns: SizeEstimate) -> None:
-        self.task, self.columns, self._question = task, columns, question
+    def __init__(self, task: Task, question: BoundedSum) -> None:
+        self._data, self._question = task.data, question
         self.counts, self._information = np.zeros(question.size), 0.0
 
     def ask(self, permit: Permit, noise: Noise) -> None:
         """Once more, with this noise."""
-        information = spread(self.task.data, self._question, noise).stddev ** -2
+        information = spread(self._data, self._question, noise).stddev ** -2
         self._information += information
         self.counts += (permit.ask(self._question, noise) - self.counts) * (information / self._information)
 
@@ -157,7 +155,7 @@ class AnovaFit:
         begun: TargetStart,
         posterior: AnovaPosterior,
     ) -> None:
-        self.task, self.permit, self._loss, self._level, self._norm = task, permit, loss, level, norm
+        self.task, self._permit, self._loss, self._level, self._norm = task, permit, loss, level, norm
         self.bases, self._reach, self.begun, self.posterior = bases, reach, begun, posterior
         self.turns, self.size = 0, begun.size
 
@@ -171,7 +169,7 @@ class AnovaFit:
     def sizes(self, noisy: Spread) -> Array:
         """How many residuals are of which size, with noise."""
         about = (self.task.schema, self.task.features, str(self.task.target))
-        return self.permit.ask(anova_residuals_of(*about, **self._model), noisy.noise)
+        return self._permit.ask(anova_residuals_of(*about, **self._model), noisy.noise)
 
     def restart(self, begun: TargetStart) -> None:
         """Before the first round, from what is known better of the target; functions are as unknown as before."""
@@ -190,7 +188,7 @@ class AnovaFit:
             quantile=self._level,
             residual=pull.residual,
         )
-        found = self.permit.ask(question, steps.noise).reshape(self.posterior.mean.T.shape).T
+        found = self._permit.ask(question, steps.noise).reshape(self.posterior.mean.T.shape).T
         stddev = spread(self.task.data, question, steps.noise).stddev
         self.posterior.add(pull.residual * found, self.turns + 1, pull.bend, pull.residual * stddev, pull.square)
         self.posterior.fit(self.begun.variance)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,8 +44,8 @@ from discreet.trust.stored import Artefact
 COUNTS, PRODUCTS, START, STEPS = 0.1, 0.06, 0.02, 0.82  # shares of the budget
 ROUNDS, PURE_ROUNDS = 6, 3
 REACH = 0.9  # of the typical length of features, to which they are shrunk
-# Standard deviations of noise by which a function would be seen that all scores follow. Below the one, all rounds find
-# a constant; below the other the first asks about the target: an unknown middle hides functions.
+# Standard deviations of noise by which a function would be seen that all scores follow. Below the one, all rounds ask
+# about the target, and predictions are constant; below the other the first does: an unknown middle hides functions.
 HIDDEN, DIM = 8.0, 24.0
 
 
@@ -102,9 +100,9 @@ class AnovaModel(AnovaForm):
     def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """How residuals pull in a round."""
 
-    @abstractmethod
-    def constant(self, fit: AnovaFit, target: TargetCounts, steps: Spread, rounds: int) -> TargetStart:
-        """The constant that so many rounds find, which ask nothing else."""
+    def alone(self, task: Task, begun: TargetStart) -> TargetStart:
+        """The start of a model that is this constant, which no round corrects."""
+        return begun
 
     @abstractmethod
     def constant_sums(self, task: Task) -> BoundedSum:
@@ -181,38 +179,29 @@ class AnovaModel(AnovaForm):
             )
         ]
         *before, steps = others
-        target = TargetCounts(task, self.target_counts(task), SizeEstimate.of(trees, released, counts.stddev))
+        columns, target = SizeEstimate.of(trees, released, counts.stddev), TargetCounts(task, self.target_counts(task))
         target.ask(permit, before[self.delta > 0].noise)
-        begun = self.start(task, target.columns, target.counts, target.stddev)
+        begun = self.start(task, columns, target.counts, target.stddev)
         bases = bases_of(found, form.paired, form.products)
         squares = mean_squares(found, bases)
         reach = REACH * typical_length(squares, self._norm)
         products = self._products(task, bases, squares, reach, begun.count, others[0], permit)
         posterior = AnovaPosterior(products, groups_of(bases), len(self.directions(task).T))
         fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, reach, begun, posterior)
-        self._advance(
-            fit, target, before[-1], steps, partial(self._seen, task, squares=squares, stddev=reach * steps.stddev)
-        )
+        for turn in range(self._rounds()):
+            seen = math.inf if fit.turns else self._seen(task, fit.begun, squares, reach * steps.stddev)
+            if seen < (HIDDEN if turn else DIM):
+                target.ask(permit, steps.noise)
+                fit.restart(self.start(task, columns, target.counts, target.stddev))
+            else:
+                fit.advance(self.pull(fit, before[-1]), steps)
         if fit.turns:
             posterior.fit(fit.begun.variance, LAST)
+        else:
+            fit.restart(self.alone(task, fit.begun))
         return {**self._artefact(task, fit, found), "n_iter_": fit.turns}
 
-    def _advance(
-        self, fit: AnovaFit, target: TargetCounts, sizes: Spread, steps: Spread, seen: Callable[[TargetStart], float]
-    ) -> None:
-        """All rounds."""
-        rounds = self._rounds()
-        if seen(fit.begun) < DIM:
-            target.ask(fit.permit, steps.noise)
-            fit.restart(self.start(fit.task, target.columns, target.counts, target.stddev))
-            rounds -= 1
-            if seen(fit.begun) < HIDDEN:
-                fit.restart(self.constant(fit, target, steps, rounds))
-                return
-        for _ in range(rounds):
-            fit.advance(self.pull(fit, sizes), steps)
-
-    def _seen(self, task: Task, begun: TargetStart, *, squares: Array, stddev: float) -> float:
+    def _seen(self, task: Task, begun: TargetStart, squares: Array, stddev: float) -> float:
         """By how many standard deviations of noise one function would be seen that all scores follow.
 
         The sum of residuals times this function is compared with the noise on all rounds together: so it depends on
@@ -226,7 +215,7 @@ class AnovaModel(AnovaForm):
         form, even = self._form(task), self._even(task)
         squares = mean_squares(even, bases_of(even, form.paired, form.products))
         reach = REACH * typical_length(squares, self._norm)
-        return self._seen(task, self.typical_start(task, count), squares=squares, stddev=reach * stddev)
+        return self._seen(task, self.typical_start(task, count), squares, reach * stddev)
 
     def _learn_constant(self, task: Task, spread: Spread, permit: Permit) -> Artefact:
         """No functions, of which as little is known as before; and a constant."""

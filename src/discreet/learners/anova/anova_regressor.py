@@ -13,19 +13,17 @@ from discreet.core.checks import check_one_of, check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
 from discreet.learners.anova.anova_model import AnovaModel
-from discreet.learners.anova.mean_search import MeanSearch
 from discreet.learners.anova.smooth_bases import distribution, quantile_of
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
 from discreet.questions.columns.moments import moments_of
-from discreet.questions.columns.total import shrunk_total_of
 from discreet.questions.gradients.anova_gradients import anova_residuals_of, residual_sizes
 from discreet.questions.gradients.anova_scores import Loss
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.joint_plan import Stage, StagedPlan
-from discreet.releases.spread import Spread, spread
+from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -38,7 +36,6 @@ NEAR = 0.6  # the share of residuals by whose size that of the share INSIDE is c
 ANYWHERE = 16.0  # the share of records that may be anywhere between the bounds, in squares of the noise on a share
 DOUBT = 0.5  # of these, by which more may be near the center: a unit that is too small does less harm
 COARSE = 16  # cells of the target, where nothing but a quantile is asked
-MOST = 0.85  # the share of records whose values a mean is searched among, where noise hides none
 SIZES = 3  # rounds, from the second on, before which the sizes of residuals are asked
 FASTEST = 4.0  # by which a size falls at once
 
@@ -213,29 +210,6 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
             return TargetStart((0.0,), max(middle, width / LEAVES), count, PRIOR[self.loss], size)
         return TargetStart((middle,), width / 2, count, PRIOR[self.loss], size)
 
-    def constant(self, fit: AnovaFit, target: TargetCounts, steps: Spread, rounds: int) -> TargetStart:
-        """A quantile by more counts; a mean by sums of values near where those before have led."""
-        if self.loss == "quantile":
-            for _ in range(rounds):
-                target.ask(fit.permit, steps.noise)
-            return self.start(fit.task, target.columns, target.counts, target.stddev)
-        found, number = self._search(fit, target), fit.task.schema.number(str(fit.task.target))
-        for turn in range(1, rounds + 1):
-            question = shrunk_total_of(fit.task.schema, str(fit.task.target), found.place, found.size)
-            stddev = spread(fit.task.data, question, steps.noise).stddev
-            found.add(float(fit.permit.ask(question, steps.noise)[0]), stddev, turn)
-        return self._start(fit.task, (found.place - number.lower) / (number.upper - number.lower), fit.begun.count)
-
-    def _search(self, fit: AnovaFit, target: TargetCounts) -> MeanSearch:
-        """From the median, among the values of most records, or of all where noise hides where those are."""
-        name = (str(fit.task.target),)
-        trees, number = ColumnTrees.of(fit.task.schema, name, self._norm), fit.task.schema.number(name[0])
-        noise = target.stddev * math.sqrt(trees.tree.variance(np.where(np.arange(LEAVES) < LEAVES // 2, 1.0, 0.0)))
-        counted, width = trees.counts(target.counts)[0], (number.upper - number.lower) / LEAVES
-        center = self._center(counted, ANYWHERE * noise**2 / fit.begun.count)
-        near = _near(counted, center, min(MOST + noise / fit.begun.count, 1.0))
-        return MeanSearch(number, number.lower + width * center, width * near, fit.begun.count)
-
     def constant_sums(self, task: Task) -> BoundedSum:
         """Coarse counts of the target for a quantile; what a mean is made of for others."""
         if self.loss == "quantile":
@@ -275,8 +249,7 @@ def _near(counted: Array, center: float, share: float) -> float:
     """How far from the center this share of records is, in leaves; at least one."""
     shares, away = np.diff(distribution(counted), prepend=0.0), np.abs(np.arange(LEAVES) + 0.5 - center)
     order = np.argsort(away, kind="stable")
-    place = min(int(np.searchsorted(np.cumsum(shares[order]), share)), LEAVES - 1)
-    return max(float(away[order][place]), 1.0)
+    return max(float(away[order][np.searchsorted(np.cumsum(shares[order]), share)]), 1.0)
 
 
 def _farther(share: float) -> float:

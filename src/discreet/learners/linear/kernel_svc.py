@@ -24,9 +24,11 @@ GROWTH = 0.22  # frequencies, in units of the root of records times epsilon
 PURE = 0.1  # what a record counts where no delta is paid
 SETTLED = 100_000.0  # records times epsilon, from which on it pays to know deviations
 WORK = 2**24  # records times frequencies
-WIDTH = 0.4  # gamma times the number of features, in units of their deviations
+# What follows: `kernel` in benchmarks/tuning_linear.py.
+WIDTH = 0.8  # gamma times the number of features to the power of 3/2, in units of their deviations
+STIFF = 0.01  # penalty in units of the length of the noise, where records times epsilon are that many
 FLATTEST = 0.02  # the least deviation, in units of half the distance of the bounds
-LIGHTEST = 0.02  # the least penalty: where a kernel is wide, coefficients are great
+LIGHTEST = 0.002  # the least penalty: where a kernel is wide, coefficients are great
 
 
 class KernelSVC(RiskMinimizer):
@@ -43,8 +45,9 @@ class KernelSVC(RiskMinimizer):
     ----------
     gamma : float, optional
         Public. How fast the kernel falls, in the units of [-1, 1]. By default 9 / n_features: what scikit-learn's
-        "scale" gives for features with standard deviation 1/3; and 0.4 / n_features in units of noisy deviations, where
-        the expected number of records times epsilon is 100,000 or more: wider kernels need fewer frequencies.
+        "scale" gives for features with standard deviation 1/3; and 0.8 / n_features^1.5 in units of noisy deviations,
+        where the expected number of records times epsilon is 100,000 or more: wider kernels need fewer frequencies, of
+        which many features would need many.
     n_components : int, optional
         Public. Random frequencies, of which each gives a cosine and a sine. More approximate the kernel better and need
         more noise and time. By default 0.22 times the root of the expected number of records times epsilon, from 50 to
@@ -55,7 +58,7 @@ class KernelSVC(RiskMinimizer):
         Public. The loss of a margin.
     penalty : float, optional
         Public. Half of it times the squared length of the coefficients is added to the sum of losses. By default in
-        proportion to the noise; see `ERMClassifier`.
+        proportion to the noise, and lighter where deviations are known; see `ERMClassifier`.
     random_state : int, optional
         Public. The seed of the Fourier features.
 
@@ -144,6 +147,12 @@ class KernelSVC(RiskMinimizer):
     def lightest(self, task: Task) -> float:
         return LIGHTEST
 
+    def stiff(self, task: Task, length: float) -> float:
+        """Where the kernel is wide, a heavy penalty would leave hardly more than a plane."""
+        if self.standardized(task) and self.perturbed == "objective":
+            return STIFF * length
+        return super().stiff(task, length)
+
     def reach(self, task: Task) -> float:
         """The length of a row of Fourier features: cosines and sines of the same angles."""
         return 1.0
@@ -168,7 +177,7 @@ class KernelSVC(RiskMinimizer):
             return np.full(features, 9 / features if self.gamma is None else self.gamma)
         question = column_moments_of(task.schema, task.features)
         found = ColumnMoments.of(permit.ask(question, plan.moments.noise), plan.moments.stddev)
-        return WIDTH / features / np.maximum(found.squares - found.means**2, FLATTEST**2)
+        return WIDTH / features**1.5 / np.maximum(found.squares - found.means**2, FLATTEST**2)
 
     def decision_function(self, X: Any) -> Array:
         """The score of each class, or the one of the second class where there are two; a missing value counts as 0."""

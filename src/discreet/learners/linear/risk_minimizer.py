@@ -117,6 +117,11 @@ class RiskMinimizer(ScoredClassifier):
         classes = task.classes
         return range(1 if classes == 2 else 0, classes)
 
+    def stiff(self, task: Task, length: float) -> float:
+        """The penalty for noise of this length."""
+        bent = FLAT * self.known_size(task) / self.size(task) if self.perturbed == "objective" else 0.0
+        return STIFFNESS[self.perturbed] * length - bent
+
     def _mechanism(self, task: Task, times: int) -> ObjectivePerturbation | OutputPerturbation:
         """With the least noise for the penalty; by default one that grows with the noise.
 
@@ -128,9 +133,7 @@ class RiskMinimizer(ScoredClassifier):
         units, size = task.data.unit.rows * task.data.neighbors.reach, self.size(task)
         length = calibrate(noise, task.budget, times).multiplier * units * _length(noise, size)
         least = LOSSES[self.loss].bend / math.expm1(JACOBIAN * task.budget.epsilon / (times * task.data.unit.rows))
-        bent = FLAT * self.known_size(task) / size if self.perturbed == "objective" else 0.0
-        stiff = max(STIFFNESS[self.perturbed] * length - bent, least, self.lightest(task))
-        penalty = stiff if self.penalty is None else self.penalty
+        penalty = max(self.stiff(task, length), least, self.lightest(task)) if self.penalty is None else self.penalty
         mechanism = KINDS[self.perturbed](
             noise=noise,
             loss=self.loss,

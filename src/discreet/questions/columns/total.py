@@ -65,20 +65,6 @@ def trimmed_of(schema: Schema, column: str, lower: float, upper: float) -> Bound
     return _mass_between(column, _cuts(schema, column, lower, upper), inside)
 
 
-@recipe("shrunk_total")
-def shrunk_total_of(schema: Schema, column: str, center: float, size: float) -> BoundedSum:
-    """The sum of how far values are from a center, in units of a size, and one at most; a missing one adds nothing."""
-    number, grid = schema.number(column), Grid.of_radius(1.0)
-    check_positive(f"sum about a center of {column}", "center", center, number.lower, number.upper)
-    check_positive(f"sum about a center of {column}", "size", size, 2.0**-900, 2.0**900)
-
-    def of(records: Array) -> Array:
-        values = np.clip(records[:, :1], number.lower, number.upper)
-        return np.nan_to_num(INSIDE * np.clip((values - center) / size, -1.0, 1.0))
-
-    return BoundedSum(of, Bound("linf", 1.0), (column,), grid, lambda records: grid.cut(of(records)).sum(axis=0))
-
-
 def _cuts(schema: Schema, column: str, lower: float, upper: float) -> Number:
     """The cuts, which lie inside the bounds of the column."""
     number = schema.number(column)
