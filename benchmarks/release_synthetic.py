@@ -12,6 +12,9 @@ figures are taken of what peers made so far, and rows say of how many seeds.
 
 Columns are cut into 16 public cells of equal width for everybody here, since peers know no others; the rows about cells
 of numbers take the values themselves. Networks are made up anew, from seeds that no setting was chosen on.
+
+The tree is made four times for each table of a peer: at epsilon .1 the mean distance of five of its tables has an error
+of 1.5 %, on top of a percent that MST's five have, and a row may be 5 % above.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ RANGES = {
 }
 BINS, DELTA = 16, 1e-9
 SEEDS = range(int(os.environ.get("SEEDS", "5")))
+TREES = range(4 * len(SEEDS))
 EPSILONS = (0.1, 1.0, 10.0)
 PATIENCE = 900  # seconds that a peer is given
 MAKES = os.environ.get("MAKE", "1") != "0"
@@ -221,17 +225,22 @@ class Measured:
 
 
 def beside(
-    title: str, rows: Array, sizes: list[int], epsilon: float, run: Callable[[int], tuple[Array, float]]
+    title: str,
+    rows: Array,
+    sizes: list[int],
+    epsilon: float,
+    run: Callable[[int], tuple[Array, float]],
+    seeds: range = SEEDS,
 ) -> Measured | Row:
     """Of all seeds, or of those that a peer made so far where it makes no more; or what is missing."""
     found = []
-    for seed in SEEDS:
+    for seed in seeds:
         try:
             found.append(run(seed))
         except FileNotFoundError:
             if MAKES:
                 break
-    if not found or (MAKES and len(found) < len(SEEDS)):
+    if not found or (MAKES and len(found) < len(seeds)):
         return missing(f"{title}, epsilon {epsilon:g}")
     far = np.mean([distances(rows, made, sizes) for made, _ in found], axis=0)
     return Measured(far.tolist(), float(np.median([spent for _, spent in found])), len(found))
@@ -241,17 +250,17 @@ def compared(name: str, rows: Array, sizes: list[int], epsilon: float) -> list[R
     """The tree, and at epsilon 1 the adaptive method, beside peers."""
     about = f"{name}, epsilon {epsilon:g}"
 
-    def own(method: str) -> Measured:
+    def own(method: str, seeds: range) -> Measured:
         def run(seed: int) -> tuple[Array, float]:
             table, spent = ours(rows, sizes, epsilon, seed, method=method)
             return cells_of(table, sizes), spent
 
-        found = beside(method, rows, sizes, epsilon, run)
+        found = beside(method, rows, sizes, epsilon, run, seeds)
         assert isinstance(found, Measured)
         return found
 
     ours(rows, sizes, epsilon, 0)  # to be warm
-    tree = own("tree")
+    tree = own("tree", TREES)
     found = [
         printed(f"{about}: tree, {width}-way distance", far) for width, far in zip("23", tree.distances, strict=True)
     ]
@@ -265,7 +274,7 @@ def compared(name: str, rows: Array, sizes: list[int], epsilon: float) -> list[R
     found.append(at_least(words, mst.seconds / tree.seconds, 300))
     if epsilon != 1:
         return found
-    adaptive = own("adaptive")
+    adaptive = own("adaptive", SEEDS)
     for width, far, theirs in zip("23", adaptive.distances, mst.distances, strict=True):
         goal = at_most(f"{about}: adaptive over MST{of}, {width}-way distance", far / theirs, 0.75)
         found.append(goal if name == "Adult" else printed(goal.claim, goal.measured))
