@@ -6,25 +6,26 @@ import numpy as np
 from scipy import stats
 
 from discreet.attacks import MembershipScores
-from discreet.attacks.membership.expected_margins import _hats, log_ratio
+from discreet.attacks.membership.expected_margins import _hats, _roles, log_ratio
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.grid import Array
 
 RECORDS = 3000
 
 
-def world(seed: int, models: int = 4) -> tuple[Array, Array, Array, Array]:
+def world(seed: int) -> tuple[Array, Array, Array, Array]:
     """Errors of models on records, the log-odds of references and of a target, and who has seen what.
 
-    A model is higher by 1 on what it has seen, with an error that is twice as large for hard records as for easy ones.
+    A model is higher by 1 on what it has seen, with half of the error; and that is twice as large for hard records.
     """
     rng = np.random.default_rng(seed)
     hard = rng.uniform(-2, 2, RECORDS)
-    half = rng.random((models // 2, RECORDS)) < 0.5
-    inside = np.stack([half, ~half], axis=1).reshape(-1, RECORDS)[:models]
+    half = rng.random((2, RECORDS)) < 0.5
+    inside = np.stack([half, ~half], axis=1).reshape(-1, RECORDS)
     own = rng.random(RECORDS) < 0.5
     spread = np.where(hard < 0, 1.0, 0.5)
-    margins = hard + np.vstack([inside, own]) + spread * rng.normal(size=(models + 1, RECORDS))
+    seen = np.vstack([inside, own])
+    margins = hard + seen + spread * np.where(seen, 0.5, 1.0) * rng.normal(size=seen.shape)
     return spread, margins, inside, own
 
 
@@ -38,11 +39,25 @@ def test_the_ratio_is_nearly_that_of_the_laws_that_are_known() -> None:
     spread, margins, inside, own = world(0)
     found = log_ratio(margins, inside, nobody(), 2.0)
     middle = margins[:-1].mean(axis=0) - 0.5
-    error = spread * np.sqrt(1 + 1 / len(inside))
-    exact = stats.norm.logpdf(margins[-1], middle + 1, error) - stats.norm.logpdf(margins[-1], middle, error)
+    unsure = (0.25 / 2 + 1 / 2) / 4  # the variance of the middle of two means of two, in units of the larger one
+    errors = [spread * np.sqrt(own_part + unsure) for own_part in (0.25, 1.0)]
+    exact = stats.norm.logpdf(margins[-1], middle + 1, errors[0]) - stats.norm.logpdf(margins[-1], middle, errors[1])
     areas = [MembershipScores.of(scores[own], scores[~own]).area for scores in (found, exact)]
     assert areas[0] > areas[1] - 0.02
     assert stats.spearmanr(found, exact).statistic > 0.92
+
+
+def test_records_that_change_models_more_stand_out_more() -> None:
+    """Half of the records raise a model by 2, the others by nothing: references show which, and that alone tells."""
+    rng = np.random.default_rng(6)
+    rise, half, own = 2.0 * (rng.random(RECORDS) < 0.5), rng.random((2, RECORDS)) < 0.5, rng.random(RECORDS) < 0.5
+    inside = np.stack([half, ~half], axis=1).reshape(-1, RECORDS)
+    seen = np.vstack([inside, own])
+    margins = rng.normal(size=RECORDS) + rise * (seen - 0.5) + 0.3 * rng.normal(size=seen.shape)
+    scores = log_ratio(margins, inside, nobody(), 2.0)
+    strong = rise > 0
+    assert MembershipScores.of(scores[own & strong], scores[~own & strong]).area > 0.98
+    assert np.abs(scores[~strong]).mean() < 0.3 * np.abs(scores[strong]).mean()
 
 
 def test_what_is_said_of_neighbors_is_no_sign_of_the_record() -> None:
@@ -60,9 +75,10 @@ def test_what_is_said_of_neighbors_is_no_sign_of_the_record() -> None:
 
 def test_a_reference_is_not_compared_with_the_one_that_has_seen_the_rest() -> None:
     """It has seen what the first has not: what it says would tell, and the target has no such companion."""
-    _, margins, inside, _ = world(4, models=2)
-    assert np.isnan(log_ratio(margins, inside, nobody(), 2.0)).all()
-    assert np.isnan(log_ratio(margins[[0, 0, -1]], inside[[0, 0]], nobody(), 2.0)).all()
+    _, margins, inside, _ = world(4)
+    assert _roles(inside) == [(0, [2, 3]), (1, [2, 3]), (2, [0, 1]), (3, [0, 1])]
+    assert _roles(inside[[0, 0, 2]]) == [(0, [2]), (1, [2]), (2, [0, 1])]
+    assert np.isnan(log_ratio(margins[[0, 1, -1]], inside[:2], nobody(), 2.0)).all()
 
 
 def test_a_target_without_information_has_no_higher_scores_for_members() -> None:

@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from discreet.attacks import LabelOnly, ModelTarget, ThresholdAttack
+from discreet.attacks import LabelOnly, MembershipData, ModelTarget, ThresholdAttack
 from discreet.core.errors import ParameterError
 from tests.attacks.membership.made import records
 
@@ -99,3 +99,16 @@ def test_what_is_no_model_is_refused() -> None:
         ModelTarget.of(3)
     with pytest.raises(ParameterError, match="answers each row"):
         ModelTarget.of(lambda rows: np.zeros((1, 2))).probabilities(np.zeros((3, 1)))
+
+
+def test_labels_that_are_no_columns_of_a_model_without_names_are_refused() -> None:
+    """Taken for labels that were never seen, they would make a model that knows its members by heart look safe."""
+    data = records(150)
+    model = KNeighborsClassifier(1).fit(data.members_X, data.members_y)
+    for labels in (np.array(["no", "yes"]), np.array([1, 2]), np.array([-1, 1]), np.array([0.5, 1.0])):
+        told = MembershipData.of(data.members_X, labels[data.members_y], data.others_X, labels[data.others_y])
+        with pytest.raises(ParameterError, match=r"without the names of classes.*`classes_`"):
+            ThresholdAttack(told).run(model.predict_proba)
+    texts = MembershipData.of(data.members_X, data.members_y.astype(str), data.others_X, data.others_y.astype(str))
+    with pytest.raises(ParameterError, match="labels of another kind"):
+        LabelOnly(texts, draws=0).run(model.predict)

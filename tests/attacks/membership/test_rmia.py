@@ -92,11 +92,11 @@ def test_the_score_joins_both_ratios_in_one_unit_and_keeps_the_first_where_there
     X, y = data.rows
     margins = np.vstack([four.margins, four.own_margins(ModelTarget.of(target), X, y)]).astype(np.float64)
     plain, second = (
-        RMIA(data, four)._ratios(margins, four.inside),
+        RMIA(data, four, near=60)._ratios(margins, four.inside),
         log_ratio(margins, four.inside, NearRecords(X, y, 60), 2),
     )
     both = np.log(plain) / np.log(plain).std() + second / second.std()
-    found = RMIA(data, four).scores(ModelTarget.of(target), X, y)
+    found = RMIA(data, four, near=60).scores(ModelTarget.of(target), X, y)
     assert (np.argsort(found) == np.argsort(both)).mean() > 0.99
     two = references.some(range(2))
     alone = [RMIA(data, two, near=near).scores(ModelTarget.of(target), X, y) for near in (0, 60)]

@@ -218,3 +218,13 @@ def test_every_form_says_the_same() -> None:
     assert "NOT PRIVATE" in str(report)
     assert report.to_pandas()["success"].iloc[0] == report.results[0].success
     assert "discreet-report" in report._repr_html_()
+
+
+def test_where_no_attack_could_be_run_nothing_is_said_to_be_safe() -> None:
+    """Texts as labels, and a function that does not say which of its columns is which."""
+    data = records(150)
+    told = MembershipData.of(data.members_X, data.members_y.astype(str), data.others_X, data.others_y.astype(str))
+    report = attacked(ModelMaterial(lambda rows: np.full((len(rows), 2), 0.5), told))
+    assert not report.runs
+    assert "no attack could be run, which shows nothing" in str(report)
+    assert "without the names of classes" in str(report)

@@ -66,6 +66,16 @@ def test_a_model_of_arrays_gets_arrays_and_labels_of_its_kind(tmp_path: Path) ->
         assert sorted(set(members.y.tolist())) == shown == sorted(set(others.y.tolist()))
 
 
+def test_labels_stay_as_they_are_for_a_model_that_does_not_name_its_classes(tmp_path: Path) -> None:
+    class Bare:
+        classes_ = None
+
+    (tmp_path / "m.csv").write_text("a,y\n1,no\n2,yes\n")
+    (tmp_path / "o.csv").write_text("a,y\n3,no\n")
+    _, members, others = read_labelled(Bare(), str(tmp_path / "m.csv"), str(tmp_path / "o.csv"), "y")
+    assert (members.y.tolist(), others.y.tolist()) == (["no", "yes"], ["no"])
+
+
 def test_missing_values_stay_missing(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("a,b,y\n1,,0\n,x,1\n")
     _, members, _ = read_labelled(object(), str(tmp_path / "m.csv"), str(tmp_path / "m.csv"), "y")

@@ -153,7 +153,12 @@ class _Session:
         assert providers == ["CPUExecutionProvider"]
 
     def get_inputs(self) -> list[Any]:
-        return [SimpleNamespace(name="x", type="tensor(float)")] * (2 if self.form == "two inputs" else 1)
+        given = SimpleNamespace(name="x", type="tensor(float)", shape=[None, 3])
+        return [given] * (2 if self.form == "two inputs" else 1)
+
+    def get_outputs(self) -> list[Any]:
+        kind = "seq(map(string,tensor(float)))" if self.form == "mappings" else "tensor(float)"
+        return [SimpleNamespace(type="tensor(int64)"), SimpleNamespace(type=kind)]
 
     def run(self, names: None, given: dict[str, Any]) -> list[Any]:
         assert given["x"].dtype == np.float32
@@ -163,6 +168,7 @@ class _Session:
             "logits": [logits],
             "probabilities": [chances[:, 0] > 0.5, chances],
             "one": [chances[:, 1:]],
+            "rounded": [np.where(chances < 1e-4, np.float32(-1.2e-7), chances + np.float32(1.2e-7))],
             "mappings": [chances[:, 0] > 0.5, [dict(zip("ab", row, strict=True)) for row in chances]],
             "labels": [np.where(chances[:, 0] > 0.5, 0, 1)],
         }[self.form]
@@ -177,9 +183,11 @@ def test_onnx_is_run_by_onnxruntime_and_without_it_the_extra_is_named(
         read_model(path)
     monkeypatch.setitem(sys.modules, "onnxruntime", SimpleNamespace(InferenceSession=_Session))
     chances = softmax(np.column_stack([X[:, 0], -X[:, 0]]), axis=1)
-    for form in ("logits", "probabilities", "one", "mappings"):
+    for form in ("logits", "probabilities", "one", "mappings", "rounded"):
         monkeypatch.setattr(_Session, "form", form)
-        np.testing.assert_allclose(read_model(path).predict_proba(X), chances, atol=1e-6)
+        np.testing.assert_allclose(read_model(path).predict_proba(X), chances, atol=1e-4 if form == "rounded" else 1e-6)
+        names = read_model(path).classes_
+        assert names is None if form != "mappings" else names.tolist() == ["a", "b"]
     monkeypatch.setattr(_Session, "form", "labels")
     assert OnnxModel.read(path).predict_proba(X).ndim == 1
     monkeypatch.setattr(_Session, "form", "two inputs")

@@ -94,6 +94,9 @@ class ModelTarget:
         """One where the label that the target finds most probable is the row's own, otherwise zero."""
         found = self._answers(X)
         if found.ndim == 1:
+            if (found.dtype.kind in "fiub") != (np.asarray(y).dtype.kind in "fiub") and not (found == y).any():
+                obstacle = "the target answers with labels of another kind than the records have (numbers, or texts)"
+                raise ParameterError(ASKED, obstacle, "Give records with labels as the target says them.")
             return np.asarray(found == y, dtype=np.float64)
         best = np.where(np.isnan(found).any(axis=1), -1, np.nan_to_num(found).argmax(axis=1))
         return np.asarray(best == self._columns(y, found.shape[1]), dtype=np.float64)
@@ -108,7 +111,9 @@ class ModelTarget:
 
     def _columns(self, y: Values, number: int) -> NDArray[np.intp]:
         """The column of each label, and -1 for a label that the model has never seen."""
-        classes = np.arange(number) if self.classes is None else np.asarray(self.classes)
+        if self.classes is None:
+            return _places(y, number)
+        classes = np.asarray(self.classes)
         order = np.argsort(classes)
         places = np.searchsorted(classes, y, sorter=order).clip(0, number - 1)
         columns = order[places]
@@ -151,6 +156,23 @@ class ModelTarget:
             raise ParameterError(ASKED, obstacle, "Give what answers each row, in order.")
         parts.append((place, values))
         return None
+
+
+def _places(labels: Values, number: int) -> NDArray[np.intp]:
+    """Labels as the columns of a model that does not name them: to take others for never seen would find nothing."""
+    given = np.asarray(labels)
+    given = np.asarray(given.tolist()) if given.dtype.kind == "O" else given
+    if given.dtype.kind not in "iub" and not (given.dtype.kind == "f" and (given == np.rint(given)).all()):
+        raise _unnamed(number, "no whole numbers")
+    if len(given) and not (given.min() >= 0 and given.max() < number):
+        raise _unnamed(number, f"from {given.min():g} to {given.max():g}")
+    return given.astype(np.intp)
+
+
+def _unnamed(number: int, labels: str) -> ParameterError:
+    obstacle = f"the target gives {number} probabilities without the names of classes, and the labels are {labels}"
+    remedy = "Give labels 0, 1, 2 and so on, in the order of its columns, or a model with `classes_`."
+    return ParameterError(ASKED, obstacle, remedy)
 
 
 def _softmax_of(torch: Any, module: Any, rows: Values) -> Values:

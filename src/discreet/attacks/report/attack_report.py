@@ -128,6 +128,8 @@ class AttackReport:
         """What was found, in a line."""
         tried = f"{len(self.runs)} attack{'s' if len(self.runs) != 1 else ''}"
         if not self.succeeded:
+            if not self.runs:
+                return f"{self.name}: no attack could be run, which shows nothing; below it says why."
             return f"{self.name}: none of {tried} did better than chance. {NO_PROOF}"
         best = self.succeeded[0]
         rest = f" {best.attack} is right in {100 * best.success:.1f} %; chance has {100 * best.chance:.1f} %."

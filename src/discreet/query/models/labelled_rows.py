@@ -210,7 +210,8 @@ def _texts(chunks: Sequence[Any]) -> Values:
 
 def _labels(model: Any, chunks: Sequence[Any]) -> Values:
     """Labels as the model names its classes; numbers, if it names none and all are numbers."""
-    classes = np.asarray(getattr(model, "classes_", ()))
+    named = getattr(model, "classes_", None)
+    classes = np.asarray(() if named is None else named)
     if classes.dtype.kind == "b":
         texts = [str(one).lower() for one in _plain(chunks)]
         return np.array([text in YES if text in (*YES, *NO) else None for text in texts], dtype=object)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.grid import Array
@@ -16,6 +17,7 @@ from discreet.query.models.allowed_pickle import read_allowed
 from discreet.query.models.weights import read_released_weights, read_safetensors
 
 PICKLES, TENSORS = (".pkl", ".pickle"), (".pt", ".pth")
+ROUNDED = 1e-5  # sums in single precision, such as those of the trees of a forest, are below 0 or above 1 by less
 ENDINGS = (*PICKLES, ".joblib", ".onnx", ".safetensors", *TENSORS)
 
 
@@ -82,9 +84,12 @@ class OnnxModel:
     ----------
     session : onnxruntime.InferenceSession
         With one input, of rows.
+    classes_ : array, optional
+        The labels, where it answers with a mapping from label to number; otherwise they are the columns' places.
     """
 
     session: Any = field(repr=False)
+    classes_: NDArray[Any] | None = None
 
     @classmethod
     def read(cls, path: Path) -> OnnxModel:
@@ -101,7 +106,7 @@ class OnnxModel:
         if len(session.get_inputs()) != 1:
             obstacle = f"it has {len(session.get_inputs())} inputs"
             raise ParameterError(asked, obstacle, "Write a model with one input of rows: a column for each feature.")
-        return cls(session)
+        return cls(session, _named(session))
 
     def predict_proba(self, rows: Any) -> Array:
         """The output that has a number for each row and class; or the mappings from class to number, as skl2onnx has.
@@ -119,11 +124,26 @@ class OnnxModel:
         return np.asarray(outputs[0])
 
 
+def _named(session: Any) -> NDArray[Any] | None:
+    """The labels of a model that names them, in the order of its probabilities: asked by a row of zeros."""
+    (given,) = session.get_inputs()
+    shape = getattr(given, "shape", None) or [None]
+    if not any(str(own.type).startswith("seq(map(") for own in session.get_outputs()) or not isinstance(shape[-1], int):
+        return None
+    kind = np.float64 if given.type == "tensor(double)" else np.float32
+    for found in session.run(None, {given.name: np.zeros((1, shape[-1]), dtype=kind)}):
+        if isinstance(found, list):
+            return np.array(sorted(found[0]))
+    return None
+
+
 def _as_probabilities(found: Array) -> Array:
-    """Probabilities as they are; a single one with that of the other class; otherwise the softmax."""
-    if (found >= 0).all() and found.shape[1] == 1 and (found <= 1).all():
-        return np.hstack([1 - found, found])
-    if (found >= 0).all() and np.allclose(found.sum(axis=1), 1, atol=1e-3):
-        return found
+    """Probabilities as they are, but for what was rounded; a single one with the other's; otherwise the softmax."""
+    rounded = np.clip(found, 0.0, 1.0)
+    alike = bool((np.abs(found - rounded) <= ROUNDED).all())
+    if alike and found.shape[1] == 1:
+        return np.hstack([1 - rounded, rounded])
+    if alike and np.allclose(found.sum(axis=1), 1, atol=1e-3):
+        return rounded
     raised = np.exp(found - found.max(axis=1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
