@@ -79,7 +79,7 @@ def test_a_damaged_one_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "device"
     path.write_bytes(data)
     path.chmod(0o600)
-    with pytest.raises(ParameterError, match="not the account of a device"):
+    with pytest.raises(ParameterError, match="not the account of this device"):
         DeviceAccount(Budget(1.0), path)
 
 
