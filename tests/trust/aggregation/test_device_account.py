@@ -18,6 +18,7 @@ from discreet.trust.aggregation.published_task import PublishedTask
 from discreet.trust.aggregation.sealed_report import SealedReport
 from tests.trust.aggregation.surveyed import SUMS, published, task
 
+PLAIN = {"DeviceAccount": "a number of tasks, and one of the budget"}
 ROW = np.array([[1.5]])
 
 
