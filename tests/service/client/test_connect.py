@@ -178,8 +178,10 @@ def test_a_site_that_lies_is_refused(lying: discreet.PrivateData, site: SiteConn
     true = site._line.post("data", "patients", "ask", question="mean of age", epsilon=0.5, stored=True)[1]
     other = json.loads(json.dumps(true))
     other["paid"][0]["event"]["event"]["multiplier"] = 9.0
+    unsigned = json.loads(json.dumps(other))
+    unsigned["paid"][0]["checkpoint"] = None  # by which it would be found out
     answer: Any
-    for answer in ({}, {"paid": []}, {"paid": [], "kept": {}}, {"paid": [{}], "kept": {}}, [], other):
+    for answer in ({}, {"paid": []}, {"paid": [], "kept": {}}, {"paid": [{}], "kept": {}}, [], other, unsigned):
         Liar.said = 200, json.dumps(answer).encode()
         with pytest.raises(Disagreement):
             discreet.mean(lying, "age", epsilon=0.5)
