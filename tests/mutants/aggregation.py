@@ -87,9 +87,8 @@ MUTANTS = [
         ("if price > self.most.epsilon:", "if False:"),
         ("events = (*(one.event for one in self._tasks.values()), *more)", "events = more"),
         ("if known.record != record.hexdigest():", "if False:"),
-        ("                self._keep(name, known)\n", ""),
+        ("                self._note(name, known)\n", ""),
         ("replace(self._tasks[name], made=None)", "self._tasks[name]"),
-        ("elif self._tasks:", "elif False:"),
     ),
     *of(
         "trust/aggregation/prio_reporter",

@@ -32,11 +32,16 @@ MUTANTS = [
     *of(
         "local/reporter",
         ("if budget is None and self._each > DEVICE_EPSILON:", "if False:"),
-        ("self._sent = self._loaded(self._path)", "self._sent = self._sent or self._loaded(self._path)"),
-        ('with locked(self._path.with_name(f"{self._path.name}.lock")):', "with contextlib.nullcontext():"),
-        ("elif self._sent:", "elif False:"),
         ("    @exclusive\n    def message", "    def message"),
         ("hashlib.sha256(content).hexdigest()", "hashlib.sha256(content[:64]).hexdigest()"),
+    ),
+    *of(
+        "ledger/own_account",
+        ("self._load(self._path)", "self._begun or self._load(self._path)"),
+        ('with locked(self._path.with_name(f"{self._path.name}.lock")):', "with contextlib.nullcontext():"),
+        ("elif self._begun:", "elif False:"),
+        ("replace_own(self._path, data)", "pass"),
+        tests="local/test_reporter.py trust/aggregation/test_device_account.py",
     ),
     *of(
         "local/rappor/rappor_client",

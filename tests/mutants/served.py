@@ -195,4 +195,15 @@ MUTANTS = [
         ("heads = [] if known is None else [known]", "heads: list[str] = []"),
         tests=UNDONE,
     ),
+    *of(
+        "service/client/connect",
+        ("{name: plain(text) for name, text in said.items()}", "said"),
+        ('[plain(fields_of(one, asked, name=str)["name"]) for one in found]', '[one["name"] for one in found]'),
+        tests="service/client/test_connect.py::test_what_a_site_says_of_itself_rewrites_no_terminal_and_may_be_anything",
+    ),
+    *of(
+        "service/client/site_ledger",
+        ("for _ in range(MOST_LOOKS):", "while True:"),
+        tests="service/client/test_connect.py::test_a_site_that_is_never_done_is_not_waited_for_for_ever",
+    ),
 ]

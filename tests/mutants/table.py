@@ -1566,7 +1566,7 @@ MUTANTS = [
         "local/reporter",
         ("(len(self._sent) + 1) * Fraction(self._each) > Fraction(self.budget)", "self.spent >= self.budget + 1"),
         ("if key not in self._sent:", "if True:"),
-        ("replace_own(self._path, self._written(sent))", "pass"),
+        ("self._keep(self._written(sent))", "pass"),
     ),
     *of(
         "local/report_store",

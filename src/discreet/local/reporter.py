@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,17 +12,15 @@ from discreet.core.bits import Bits
 from discreet.core.checks import check_positive
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import PureLoss
-from discreet.core.held import Held, exclusive
-from discreet.ledger.file_lock import locked
-from discreet.ledger.own_file import read_own, replace_own
+from discreet.core.held import exclusive
+from discreet.ledger.own_account import OwnAccount
 from discreet.local.randomizer import DEVICE_EPSILON, Randomizer
 from discreet.noise.system_bits import system_bits
 
 VERSION = 2
-LONGEST = 2**26  # bytes of an account
 
 
-class Reporter(Held):
+class Reporter(OwnAccount):
     """Randomises the values of one person, within a budget for all of them together.
 
     A value that was reported before is answered by the same message: it costs nothing, and shows nothing but that the
@@ -65,6 +61,8 @@ class Reporter(Held):
     discreet.core.errors.BudgetExceeded: report by GeneralizedRandomizedResponse: another value ... epsilon 2 of 1. ...
     """
 
+    whose = "reporter"
+
     def __init__(
         self,
         randomizer: Randomizer,
@@ -82,17 +80,15 @@ class Reporter(Held):
             raise ParameterError("reporter", obstacle, remedy, epsilon=self._each)
         check_positive("reporter", "budget", self._each if budget is None else budget)
         self.randomizer, self.budget = randomizer, self._each if budget is None else budget
-        self._path = None if path is None else Path(path).resolve()
         self._bits = system_bits() if bits is None else bits
         self._sent: dict[str, bytes] = {}
-        with self._account():
-            pass
+        super().__init__(path)
 
     @property
     @exclusive
     def spent(self) -> float:
         """The epsilon of all reports so far, of everybody who shares the account."""
-        with self._account():
+        with self._held():
             return len(self._sent) * self._each
 
     @exclusive
@@ -105,12 +101,11 @@ class Reporter(Held):
             It would be one report too many.
         """
         key = _key(self.randomizer.read(value))
-        with self._account():
+        with self._held():
             if key not in self._sent:
                 self._check_room()
                 sent = self._sent | {key: self.randomizer.encode(self.randomizer.report(value, self._bits))}
-                if self._path is not None:
-                    replace_own(self._path, self._written(sent))
+                self._keep(self._written(sent))
                 self._sent = sent
         return self._sent[key]
 
@@ -122,42 +117,22 @@ class Reporter(Held):
                 "Repeat an earlier value, which costs nothing, or start with a larger budget.",
             )
 
-    @contextlib.contextmanager
-    def _account(self) -> Iterator[None]:
-        """Have the account to oneself, as it is on disk: others may have reported from it."""
-        if self._path is None:
-            yield
-            return
-        try:
-            with locked(self._path.with_name(f"{self._path.name}.lock")):
-                if self._path.exists():
-                    self._sent = self._loaded(self._path)
-                elif self._sent:
-                    raise self._refused("it is gone, and what was spent with it", "Restore it.")
-                yield
-        except OSError as why:
-            raise self._refused(str(why.strerror or why), "Make it a file that can be written.") from why
+    @property
+    def _begun(self) -> bool:
+        return bool(self._sent)
 
     def _written(self, sent: dict[str, bytes]) -> bytes:
         reports = {key: message.hex() for key, message in sent.items()}
         about = {"version": VERSION, "fingerprint": self.randomizer.fingerprint.hex(), "reports": reports}
         return json.dumps(about).encode()
 
-    def _loaded(self, path: Path) -> dict[str, bytes]:
-        data = read_own(path, f"open {path}", 1, LONGEST)
-        try:
-            kept = json.loads(data)
-            sent = {str(key): bytes.fromhex(message) for key, message in kept["reports"].items()}
-            if (kept["version"], kept["fingerprint"]) != (VERSION, self.randomizer.fingerprint.hex()):
-                raise ValueError("it is of another randomiser or version")
-            self.randomizer.decoded(list(sent.values()))
-        except (ValueError, KeyError, TypeError, AttributeError) as why:
-            obstacle = f"it is not the account of this reporter ({why})"
-            raise self._refused(obstacle, "Use the file that it wrote.") from why
-        return sent
-
-    def _refused(self, obstacle: str, remedy: str) -> ParameterError:
-        return ParameterError(f"open {self._path}", obstacle, remedy, path=str(self._path))
+    def _take(self, data: bytes) -> None:
+        kept = json.loads(data)
+        sent = {str(key): bytes.fromhex(message) for key, message in kept["reports"].items()}
+        if (kept["version"], kept["fingerprint"]) != (VERSION, self.randomizer.fingerprint.hex()):
+            raise ValueError("it is of another randomiser or version")
+        self.randomizer.decoded(list(sent.values()))
+        self._sent = sent
 
     def __repr__(self) -> str:
         return f"Reporter({self.randomizer}, spent={len(self._sent) * self._each:g} of {self.budget:g})"

@@ -178,8 +178,10 @@ def test_a_site_that_lies_is_refused(lying: discreet.PrivateData, site: SiteConn
     true = site._line.post("data", "patients", "ask", question="mean of age", epsilon=0.5, stored=True)[1]
     other = json.loads(json.dumps(true))
     other["paid"][0]["event"]["event"]["multiplier"] = 9.0
+    unsigned = json.loads(json.dumps(other))
+    unsigned["paid"][0]["checkpoint"] = None  # by which it would be found out
     answer: Any
-    for answer in ({}, {"paid": []}, {"paid": [], "kept": {}}, {"paid": [{}], "kept": {}}, [], other):
+    for answer in ({}, {"paid": []}, {"paid": [], "kept": {}}, {"paid": [{}], "kept": {}}, [], other, unsigned):
         Liar.said = 200, json.dumps(answer).encode()
         with pytest.raises(Disagreement):
             discreet.mean(lying, "age", epsilon=0.5)
@@ -217,3 +219,39 @@ def test_a_site_that_is_busy_is_asked_again_under_the_same_key(lying: discreet.P
     with pytest.raises(DiscreetError):
         discreet.mean(lying, "age", epsilon=0.5)
     assert Liar.tries == 5
+
+
+def test_what_a_site_says_of_itself_rewrites_no_terminal_and_may_be_anything(site: SiteConnection) -> None:
+    with HTTPServer(("127.0.0.1", 0), Liar) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        Liar.said = 200, json.dumps({"site": "a\x1b[2J\nb", "user": "\u202eann", "role": "analyst"}).encode()
+        with connect(address, key="discreet_0_0") as liar:
+            assert repr(liar).isprintable()
+            view = site._line.get("data", "patients")
+            said: Any
+            for said in (None, 3, [], {}, {"data": 3}, {"data": [3]}, {"asked": {}}, view | {"units": "many"}):
+                Liar.said = 200, json.dumps(said).encode()
+                for asking in (lambda: liar["patients"], lambda: list(liar), liar.asked):
+                    with pytest.raises(Disagreement):
+                        asking()
+            Liar.said = 200, json.dumps({"data": [{"name": "a\x1b[2J"}]}).encode()
+            assert all(name.isprintable() for name in liar)
+        server.shutdown()
+
+
+def test_a_site_that_is_never_done_is_not_waited_for_for_ever(
+    lying: discreet.PrivateData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    monkeypatch.setattr("time.sleep", looks.append)
+    monkeypatch.setattr("discreet.service.client.site_ledger.MOST_LOOKS", 7)
+    Liar.said = 202, b'{"state": "running", "id": "1"}'
+    with pytest.raises(EngineFailure, match="still being worked on"):
+        discreet.mean(lying, "age", epsilon=0.5)
+    assert len(looks) == 7
+    said: Any
+    for said in ({}, [], None, {"state": 3}, {"state": "running"}):
+        Liar.said = 202, json.dumps(said).encode()
+        with pytest.raises(Disagreement):
+            discreet.mean(lying, "age", epsilon=0.5)

@@ -18,6 +18,7 @@ from discreet.trust.aggregation.published_task import PublishedTask
 from discreet.trust.aggregation.sealed_report import SealedReport
 from tests.trust.aggregation.surveyed import SUMS, published, task
 
+PLAIN = {"DeviceAccount": "a number of tasks, and one of the budget"}
 ROW = np.array([[1.5]])
 
 
@@ -79,7 +80,7 @@ def test_a_damaged_one_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "device"
     path.write_bytes(data)
     path.chmod(0o600)
-    with pytest.raises(ParameterError, match="not the account of a device"):
+    with pytest.raises(ParameterError, match="not the account of this device"):
         DeviceAccount(Budget(1.0), path)
 
 

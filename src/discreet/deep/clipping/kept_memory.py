@@ -22,7 +22,7 @@ def keep_memory() -> bool:
     named = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_MAX_")
     chosen = any(name in os.environ for name in named) or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")
     library = ctypes.CDLL(None) if os.name == "posix" else None
-    if chosen or not hasattr(library, "gnu_get_libc_version"):
+    if chosen or library is None or not hasattr(library, "gnu_get_libc_version"):
         return False
     # Who sets one threshold ends that the other adapts itself: it stays where it would have come to.
     return bool(library.mallopt(LARGE, MAPPED) and library.mallopt(TRIM, KEPT))

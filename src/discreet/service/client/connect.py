@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from discreet.display.plain import plain
 from discreet.query.schema_file import read_document
 from discreet.service.client.site_ledger import SiteLedger
-from discreet.service.client.site_line import SiteLine
+from discreet.service.client.site_line import SiteLine, fields_of
 from discreet.trust.private_data import PrivateData
 from discreet.trust.worker.records_place import RecordsPlace
 from discreet.trust.worker.worker_line import RestingLine
 from discreet.trust.worker.worker_trust import WorkerTrust
 
-FACTS = ("units", "curated", "rereads", "shows_all_rows")
+KINDS: dict[str, Any] = {"schema": dict, "units": int | None, "curated": bool, "rereads": bool, "shows_all_rows": bool}
+"""What a site says of a data set."""
 
 
 class SiteConnection:
@@ -28,19 +30,22 @@ class SiteConnection:
 
     def __init__(self, line: SiteLine) -> None:
         self._line = line
-        self._me = line.get("me")
+        said = fields_of(line.get("me"), line.address, site=str, user=str, role=str)
+        self._me = {name: plain(text) for name, text in said.items()}
 
     def __getitem__(self, name: str) -> PrivateData:
         """A data set, to be asked by statistics, learners, `plan`, `sql` and all else that asks private data."""
-        view = self._line.get("data", name)
+        view = fields_of(self._line.get("data", name), f"data set {name}", **KINDS)
         described = read_document(view["schema"], f"data set {name}")
         place = RecordsPlace(name, None, described.schema, described.neighbors, described.unit)
-        trust = WorkerTrust(RestingLine(place, {fact: view[fact] for fact in FACTS}))
+        trust = WorkerTrust(RestingLine(place, {fact: view[fact] for fact in KINDS if fact != "schema"}))
         return PrivateData(trust, SiteLedger(self._line, name, described))
 
     def __iter__(self) -> Iterator[str]:
         """The names of the data sets that there are for this user."""
-        return iter([str(one["name"]) for one in self._line.get("data")["data"]])
+        asked = f"data sets of {self.address}"
+        found = fields_of(self._line.get("data"), asked, data=list)["data"]
+        return iter([plain(fields_of(one, asked, name=str)["name"]) for one in found])
 
     def ask(self, name: str, question: Any, *, epsilon: float, delta: float = 0.0, key: str | None = None) -> Any:
         """The answer to a question in words or SQL, as plain numbers, texts and lists.
@@ -61,7 +66,7 @@ class SiteConnection:
 
     def asked(self) -> list[dict[str, Any]]:
         """The questions of this user, the newest first, with what became of them."""
-        found: list[dict[str, Any]] = self._line.get("asked")["asked"]
+        found: list[dict[str, Any]] = fields_of(self._line.get("asked"), self.address, asked=list)["asked"]
         return found
 
     def answer(self, id: str) -> Any:
@@ -79,7 +84,12 @@ class SiteConnection:
         self.close()
 
     def __repr__(self) -> str:
-        return f"{self._me['site']} at {self._line.address}, as {self._me['user']} ({self._me['role']})"
+        return f"{self._me['site']} at {self.address}, as {self._me['user']} ({self._me['role']})"
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return self._line.address
 
 
 def connect(address: str, *, key: str, trusted: str | Path | None = None, timeout: float = 120.0) -> SiteConnection:

@@ -13,7 +13,7 @@ from typing import Any
 from discreet.accounting.accountant import epsilon, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.checkpoint import Checkpoint
-from discreet.core.errors import LedgerError, NotPermitted
+from discreet.core.errors import EngineFailure, LedgerError, NotPermitted
 from discreet.core.events import Event, read, written
 from discreet.core.ledger import Balance, Committed, Entry, Reservation
 from discreet.core.neighbors import Neighbors, Unit
@@ -22,10 +22,11 @@ from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.ledger.book import result_digest
 from discreet.ledger.book_ledger import fresh_key
 from discreet.query.schema_file import SchemaFile
-from discreet.service.client.site_line import SiteLine
+from discreet.service.client.site_line import SiteLine, fields_of
 from discreet.trust.telling import DeclaredQuestion, told
 
 LEAST_PAUSE, MOST_PAUSE = 0.1, 5.0  # seconds between two looks at a question that is being worked on
+MOST_LOOKS = 20_000  # more than a day of them
 WAYS = "Ask statistics, learners, SQL or reports; or site.ask(...) in words."
 
 
@@ -104,15 +105,20 @@ class SiteLedger:
             "data", self._name, "ask", question=_plain(asked.plain), key=key, stored=True, **price
         )
         pause, here_first = LEAST_PAUSE, status == 202
-        while status == 202:
-            if said["state"] == "waiting":
+        for _ in range(MOST_LOOKS):
+            if status != 202:
+                break
+            if fields_of(said, purpose, state=str)["state"] == "waiting":
                 obstacle = "it waits for a curator of the site"
                 raise NotPermitted(
                     purpose, obstacle, f"Ask the same again later with key={key!r}.", "Nothing was charged."
                 )
             time.sleep(pause)
             pause = min(MOST_PAUSE, 1.5 * pause)
-            status, said = self._line.post("asked", said["id"], "answer", stored=True)
+            status, said = self._line.post("asked", fields_of(said, purpose, id=str)["id"], "answer", stored=True)
+        else:
+            obstacle = "it is still being worked on"
+            raise EngineFailure(purpose, obstacle, f"Ask the same again later with key={key!r}.", "It may be charged.")
         return self._read(asked, purpose, said, here_first)
 
     def _read(
@@ -125,7 +131,7 @@ class SiteLedger:
                 for one in said["paid"]
             ]
             asked.kept = {result_digest(data): data for data in map(base64.b64decode, said["kept"].values())}
-        except (ValueError, KeyError, TypeError, AttributeError) as why:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as why:
             raise _disagrees(purpose, "what it sent is no answer") from why
         return paid
 

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 from discreet.core import errors
 from discreet.core.errors import DiscreetError, EngineFailure, ParameterError
 from discreet.core.held import unheld
+from discreet.crypto.errors import Disagreement
 from discreet.service.server.site_file import is_this_machine
 from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooLarge, TooMany, Unrecognised
 
@@ -150,3 +151,20 @@ class SiteLine:
             "Ask again; with the same key, nothing is charged twice.",
             "It may have been charged.",
         )
+
+
+def fields_of(said: Any, asked: str, /, **kinds: Any) -> dict[str, Any]:
+    """What a site said under these names, each of its kind; what it says may be anything.
+
+    Examples
+    --------
+    >>> fields_of({"state": "queued", "more": 1}, "answer", state=str)
+    {'state': 'queued'}
+    """
+    whole = isinstance(said, dict) and all(isinstance(said.get(name), kind) for name, kind in kinds.items())
+    if not whole:
+        obstacle = f"what the site sent has no {', '.join(kinds)}"
+        raise Disagreement(
+            asked, obstacle, "Use the same version of discreet there and here.", "Nothing of it is used."
+        )
+    return {name: said.get(name) for name in kinds}

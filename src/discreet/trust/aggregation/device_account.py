@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Iterator
@@ -15,18 +14,16 @@ import numpy as np
 from discreet.accounting.accountant import epsilon
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
+from discreet.core.errors import BudgetExceeded, NotPermitted
 from discreet.core.events import Composed, Event, read, written
 from discreet.core.grid import Array
-from discreet.core.held import Held, exclusive
+from discreet.core.held import exclusive
 from discreet.crypto.prio3.shares import Sharded
-from discreet.ledger.file_lock import locked
-from discreet.ledger.own_file import read_own, replace_own
+from discreet.ledger.own_account import OwnAccount
 from discreet.trust.aggregation.published_task import PublishedTask
 from discreet.trust.aggregation.share_aggregator import Reports
 
 VERSION = 1
-LONGEST = 2**28  # bytes of an account
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Participation:
     made: Reports | None = field(repr=False)
 
 
-class DeviceAccount(Held):
+class DeviceAccount(OwnAccount):
     """What the device of one person takes part in.
 
     Each task has one report of it. Until that has arrived it is kept, and sent again as it is: so it counts once,
@@ -66,10 +63,8 @@ class DeviceAccount(Held):
 
     def __init__(self, most: Budget, path: str | Path | None = None) -> None:
         self.most = most
-        self._path = None if path is None else Path(path).resolve()
         self._tasks: dict[str, Participation] = {}
-        with self._held():
-            pass
+        super().__init__(path)
 
     @property
     @exclusive
@@ -104,7 +99,7 @@ class DeviceAccount(Held):
             if known is None:
                 self._check_affords(published)
                 known = Participation(published.task.event, record.hexdigest(), Reports.of(published.task, row, bits))
-                self._keep(name, known)
+                self._note(name, known)
         if known.record != record.hexdigest():
             obstacle = "this device has reported another record, and reports one to each task"
             raise NotPermitted(f"task {published.task.name!r}", obstacle, "Let the first one count.")
@@ -115,7 +110,7 @@ class DeviceAccount(Held):
         """Forget a report that has arrived; that there was one is kept."""
         name = published.identifier.hex()
         with self._held():
-            self._keep(name, replace(self._tasks[name], made=None))
+            self._note(name, replace(self._tasks[name], made=None))
 
     def _check_affords(self, published: PublishedTask) -> None:
         price = self._cost(published.task.event)
@@ -131,41 +126,20 @@ class DeviceAccount(Held):
         events = (*(one.event for one in self._tasks.values()), *more)
         return epsilon(Composed(events), self.most.delta) if events else 0.0
 
-    def _keep(self, name: str, known: Participation) -> None:
+    def _note(self, name: str, known: Participation) -> None:
         tasks = self._tasks | {name: known}
-        if self._path is not None:
-            replace_own(self._path, json.dumps({"version": VERSION, "tasks": dict(_written(tasks))}).encode())
+        self._keep(json.dumps({"version": VERSION, "tasks": dict(_written(tasks))}).encode())
         self._tasks = tasks
 
-    @contextlib.contextmanager
-    def _held(self) -> Iterator[None]:
-        """Have the account to oneself, as it is on disk: others may have reported from it."""
-        if self._path is None:
-            yield
-            return
-        try:
-            with locked(self._path.with_name(f"{self._path.name}.lock")):
-                if self._path.exists():
-                    self._tasks = self._loaded(self._path)
-                elif self._tasks:
-                    raise self._refused("it is gone, and what was spent with it", "Restore it.")
-                yield
-        except OSError as why:
-            raise self._refused(str(why.strerror or why), "Make it a file that can be written.") from why
+    @property
+    def _begun(self) -> bool:
+        return bool(self._tasks)
 
-    def _loaded(self, path: Path) -> dict[str, Participation]:
-        data = read_own(path, f"open {path}", 1, LONGEST)
-        try:
-            kept = json.loads(data)
-            if kept["version"] != VERSION:
-                raise ValueError("it is of another version")
-            return {name: _read(one) for name, one in kept["tasks"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError, ParameterError) as why:
-            obstacle = f"it is not the account of a device ({why})"
-            raise self._refused(obstacle, "Use the file that it wrote.") from why
-
-    def _refused(self, obstacle: str, remedy: str) -> ParameterError:
-        return ParameterError(f"open {self._path}", obstacle, remedy, path=str(self._path))
+    def _take(self, data: bytes) -> None:
+        kept = json.loads(data)
+        if kept["version"] != VERSION:
+            raise ValueError("it is of another version")
+        self._tasks = {name: _read(one) for name, one in kept["tasks"].items()}
 
     def __repr__(self) -> str:
         return f"DeviceAccount({len(self._tasks)} tasks; at most epsilon {self.most.epsilon:g})"
