@@ -109,7 +109,7 @@ MUTANTS = [
     ),
     *of(
         "questions/tables/distinct_values",
-        ("self.bound.times(view.unit.rows)", "self.bound"),
+        ("Answer(steps, self.grid, self.bound.times(view.unit.rows)", "Answer(steps, self.grid, self.bound"),
         (
             "bits = (numbers + 0.0)",
             "bits = numbers.copy()",

@@ -1871,8 +1871,16 @@ MUTANTS = [
         tests="query/forecast/test_plan.py",
     ),
     *of(
+        "query/forecast/expected_error",
+        ("return min(self.errors) * max(1 - SELDOM * self.chance, 0.0)", "return min(self.errors)"),
+        ("        places = np.arange(len(own)) % tables", "        places = np.zeros(len(own), dtype=int)"),
+        (" - within / (answers - tables_in_all)", ""),
+        ("if seed == 0 else Shape, seed % practice.tables", "if seed == 0 else Shape, 0"),
+        tests="query/forecast/test_plan.py",
+    ),
+    *of(
         "query/forecast/practice",
-        ("source, bits, ledger = self._source(shape)", "source, bits, ledger = getattr(self.of, '_trust')._source"),
+        ("source: Any = self._source(shape, table)", "source: Any = getattr(self.of, '_trust')._source"),
         tests="query/forecast/test_plan.py",
     ),
     # statistics: what is declared is refused before anything is spent, and groups cost what one does

@@ -17,9 +17,12 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.query.forecast.expected_error import _between_tables, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.plan import affordable, plan
-from discreet.query.forecast.practice import PracticeLedger
+from discreet.query.forecast.planned_question import planned_question
+from discreet.query.forecast.practice import Practice, PracticeLedger
+from discreet.query.forecast.stand_in import Shape
 from discreet.query.sample.sample import sample
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.local import Local
@@ -200,6 +203,21 @@ def test_words_may_name_groups_options_and_several_columns() -> None:
         "KMeans n_clusters=2 columns=stay where age >= 80", "KMeans n_clusters=2 columns=stay", n=2000, epsilon=1.0
     )
     assert few.error != all_of_them.error
+
+
+def test_tables_of_few_records_differ_by_chance_and_the_ends_say_how_far() -> None:
+    """Of an even column, 300 values lie closer together here than there: the error of a median differs by a tenth."""
+    question = planned_question("median of age")
+    few, many = (tried(question, Practice(SCHEMA, n, 0.0), Budget(1.0)).errors[0] for n in (300, 200_000))
+    assert few.chance > 0.03
+    assert few.low < 0.95 * min(few.errors) < 1.05 * max(few.errors) < few.high
+    assert many.chance == 0
+    assert (many.low, many.high) == (min(many.errors), max(many.errors))
+    assert Practice(SCHEMA, 300, 0.0).tables > 1 == Practice(SCHEMA, 200_000, 0.0).tables
+    one, other = (Practice(SCHEMA, 300, 0.0).records(Shape.EVEN, table)["age"] for table in (0, 1))
+    assert (one != other).any()
+    assert _between_tables([[1.0, 1.1] * 20], 2) > 0.04
+    assert _between_tables([[1.0] * 20 + [1.1] * 20], 2) == 0
 
 
 def test_the_price_is_what_was_asked_for() -> None:

@@ -110,7 +110,7 @@ def foretold(seed: int, queries: int) -> list[float]:
         expected = discreet.plan(data, text, n=ROWS, epsilon=1.0).expectations
         forecast = {one.question.rpartition(": ")[2]: one for one in expected}
         names, met = [one.name for one in sql(data, text, epsilon=1.0).series], [_half_widths(data, text)]
-        while len(met) < 3 or (len(met) < 200 and not _is_sure(met)):
+        while len(met) < 20 or (len(met) < 200 and not _is_sure(met)):
             met.append(_half_widths(data, text))
         for name, own in zip(names, np.mean(met, axis=0).tolist(), strict=True):
             one = forecast.get(name, expected[0])

@@ -189,7 +189,7 @@ def test_what_postgresql_cannot_make_is_made_here(connection: Any, monkeypatch: 
     counted = count_of(alone.schema, None)
     before = alone.join(WARDS, "ward")
     assert isinstance(source_of(before), PostgresRelated)
-    exact = before._trust.ask(counted, Exact())  # type: ignore[arg-type]
+    exact: Any = before._trust.ask(counted, Exact())  # type: ignore[arg-type]
     done(connection, "SET default_transaction_read_only = on")  # as a copy of a server is
     after = alone.join(WARDS, "ward")
     assert isinstance(source_of(after), RelatedRows)
@@ -226,8 +226,14 @@ def test_what_is_made_goes_with_its_source_and_is_made_again_where_it_is_lost(co
 
 def test_threads_make_the_rows_once_and_get_the_same_sums(connection: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = (joined(tables, "unit") for tables in both(connection))
-    made, make, question = [], PostgresRelated._make, moments_of(here.schema, "stay", 2, False)
-    monkeypatch.setattr(PostgresRelated, "_make", lambda self: (made.append(1), make(self)))
+    made: list[int] = []
+    make, question = PostgresRelated._make, moments_of(here.schema, "stay", 2, False)
+
+    def counting(self: PostgresRelated) -> None:
+        made.append(1)
+        make(self)
+
+    monkeypatch.setattr(PostgresRelated, "_make", counting)
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda _: source_of(there).sum(question).tolist(), range(16)))
     assert found == [source_of(here).sum(question).tolist()] * 16
