@@ -12,10 +12,10 @@ from discreet.core.grid import Array, Steps
 from discreet.questions.question import BoundedSum
 from discreet.schema.relation import limited_rows
 from discreet.schema.relation.joined_rows import JoinedRows
-from discreet.schema.relation.limited_rows import LimitedRows, choice, place
+from discreet.schema.relation.limited_rows import LimitedRows
 from discreet.schema.relation.listed_rows import ListedRows
 from discreet.schema.relation.per_unit import PerUnit
-from discreet.schema.relation.relation_node import RelationNode, read_once
+from discreet.schema.relation.relation_node import RelationNode
 from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
 from discreet.schema.relation.stored_rows import PublicRows, StoredRows
 from discreet.schema.schema import Category, Schema, Text
@@ -23,7 +23,6 @@ from discreet.trust.sources.adbc_connection import AdbcConnection
 from discreet.trust.sources.columns.arrow_column import arrow, places
 from discreet.trust.sources.columns.postgres_column import place_in_list
 from discreet.trust.sources.engine import engine
-from discreet.trust.sources.kept_rows import most_rows
 from discreet.trust.sources.postgres import START, DecodedRecords, PostgresRows
 from discreet.trust.sources.query import Query
 from discreet.trust.sources.relation import ENGINE_LOCK
@@ -187,25 +186,10 @@ def _query(node: RelationNode, names: Mapping[RelationNode, str]) -> str:
     if node in names:
         return names[node]
     inputs = [_query(one, names) for one in node.inputs]
-    if isinstance(node, LimitedRows):
-        return f"({_limited(node, *inputs)})"
     written = node.select(*inputs)  # there are no texts of records in it, and columns are c0, c1, ...
     for here, there in DIALECT.items():
         written = written.replace(here, there)
     return f"({written})"
-
-
-def _limited(node: LimitedRows, table: str) -> str:
-    """The rows that units keep; sizes are joined, since PostgreSQL may search a list of units row by row."""
-    content, rows = ", ".join(["u", *(f"c{i}" for i in range(len(node.schema.columns)))]), most_rows(node.unit)
-    before, given = read_once(table)
-    sizes = f"SELECT u, count(*) AS size FROM {given} WHERE u IS NOT NULL GROUP BY u"
-    sized = f"SELECT {content}, size FROM {given} JOIN ({sizes}) AS sizes USING (u)"
-    placed = (
-        f"SELECT {content}, size, {START} AS start, {place(node.schema)} FROM ({sized}) AS sized WHERE size > {rows}"
-    )
-    few = f"SELECT {content} FROM ({sized}) AS few WHERE size <= {rows}"
-    return f"{before}{few} UNION ALL SELECT {content} FROM ({placed}) AS placed WHERE {choice('start', rows)}"
 
 
 def _decoded(source: Source) -> Any:
