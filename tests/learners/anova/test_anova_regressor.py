@@ -138,9 +138,9 @@ def test_where_noise_hides_all_functions_the_rounds_find_a_constant() -> None:
 def test_of_so_few_records_as_are_known_the_whole_budget_finds_the_constant_that_a_mean_is() -> None:
     """The same release at the same price as that of `mean`, with which it is as good at any such size."""
     X, y = people(100)
-    ends, price = FIELDS["target_bounds"], {"epsilon": 0.3, "delta": 1e-6}
+    ends, price = FIELDS["target_bounds"], {"epsilon": 0.3}
     known = AnovaRegressor(**{**FIELDS, **price}, expected_size=100).fit(X, y)
-    assert known.event_ == mean(y, bounds=ends, **price).receipt.event
+    assert known.event_ == mean(y, bounds=ends, epsilon=0.3, delta=1e-6).receipt.event
     assert known.n_iter_ == 0
     assert np.ptp(known.predict(X)) == 0
     assert (known.shape_errors_ > 0).all()
