@@ -40,13 +40,8 @@ def questions() -> list[BoundedSum]:
 
 def opened(folder: Path) -> Any:
     rng, path = np.random.default_rng(0), folder / "visits.csv"
-    rows = zip(
-        rng.integers(0, 90, 400),
-        rng.uniform(-9, 70, 400),
-        rng.choice(list("abcd"), 400),
-        rng.integers(0, 99, 400),
-        strict=False,
-    )
+    stays, wards = rng.uniform(-9, 70, 400), rng.choice(list("abcd"), 400)
+    rows = zip(rng.integers(0, 90, 400), stays, wards, rng.integers(0, 99, 400), strict=True)
     lines = [f"{who},{stay if stay > -5 else ''},{ward},{age}" for who, stay, ward, age in rows]
     path.write_text("\n".join(["who,stay,ward,age", *lines]))
     return source_of(path, SCHEMA, Unit("user", column="who", rows=3))
