@@ -240,7 +240,8 @@ class Curator(Secret):
         A function of the asker's own is tried on made-up records first. Where it fails on one of the records, that
         record adds nothing, and no error shows it.
         """
-        return mechanism.release(self._put(question).answer(self._view), self._bits)
+        put = self._put(question)
+        return mechanism.release(put.answer(self._view), self._bits)
 
     def ask_each(self, asked: Sequence[tuple[Question, Mechanism[Any]]]) -> list[Any]:
         """The mechanisms' releases of several exact answers, of which sums may share a reading of the records."""

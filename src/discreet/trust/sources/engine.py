@@ -18,15 +18,22 @@ MEMORY = "1GB"
 THREADS = min(os.cpu_count() or 1, 8)  # each needs some 50 MB to sort what does not fit
 
 
-def engine() -> Any:
-    """A DuckDB connection of its own; beyond `MEMORY` it spills to a directory that goes when the connection goes."""
+def check_engine() -> None:
+    """Refuse what DuckDB must do, where it is not installed."""
     try:
-        import duckdb
+        import duckdb  # noqa: F401
         import pyarrow  # noqa: F401
     except ImportError as why:
         raise MissingExtra(
             "read records", "DuckDB and PyArrow are not installed", "Run: pip install 'discreet[duckdb]'."
         ) from why
+
+
+def engine() -> Any:
+    """A DuckDB connection of its own; beyond `MEMORY` it spills to a directory that goes when the connection goes."""
+    check_engine()
+    import duckdb
+
     spill = tempfile.mkdtemp(prefix="discreet-")
     settings: dict[str, Any] = {
         "memory_limit": MEMORY,

@@ -20,7 +20,7 @@ from discreet.trust.sources.columns.sql_column import decoded_columns
 from discreet.trust.sources.csv_fields import Dialect
 from discreet.trust.sources.csv_file import RFC4180, CsvForm, csv_batches, csv_header
 from discreet.trust.sources.decoded_table import DecodedTable
-from discreet.trust.sources.engine import engine, file_literal, name
+from discreet.trust.sources.engine import check_engine, engine, file_literal, name
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.kept_rows import named_columns
 from discreet.trust.sources.shielded import check_reachable, shielded
@@ -142,6 +142,8 @@ class File(Stream):
         for types in kinds:
             check_types(asked, {name: types.field(name).type for name in read_columns(schema, unit)}, schema)
         unit_types = {types.field(unit.column).type for types in kinds if unit.column is not None}
+        if unit.column is not None:
+            check_engine()
         self._engine: Any = None
         self._opening = threading.Lock()
         super().__init__(
