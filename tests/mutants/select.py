@@ -82,7 +82,6 @@ MUTANTS = [
         ("numbers * counted + beside <=", "0 * counted + beside <="),
         ("np.ones(len(released.values)))\n        half", "0.5 * np.ones(len(released.values)))\n        half"),
         ("released.values[:-1]", "released.values"),
-        ("columns = [name for name, found in richest.items() if found.of.size is None]", "columns = list(richest)"),
         tests=AUDITED,
     ),
     *of(

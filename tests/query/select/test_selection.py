@@ -76,8 +76,6 @@ def test_the_number_of_all_records_shares_a_column_where_that_makes_all_of_them_
     for weight, column, sums in ((1.0, "age", 1), (20.0, "age", 2), (0.1, "age", 1)):
         asked = (aggregate("count", weight=weight), aggregate("mean", column))
         assert len(Selection(private(), asked, Budget(1.0)).stages) == sums
-    public = private(neighbors=Neighbors.REPLACE)  # where the number of records is public, a mean needs no count
-    assert len(Selection(public, (aggregate("count"), aggregate("mean", "age")), Budget(1.0)).stages) == 2
     both = (aggregate("count"), aggregate("variance", "stay"), aggregate("mean", "age"))
     found = Selection(private(), both, Budget(1.0))
     assert found.labels_of_stages == (("count ", "mean age"), ("variance stay",))  # the column with fewer numbers

@@ -43,7 +43,7 @@ def answer_of(data: PrivateData, column: str, by: tuple[str, ...], cells: int = 
 @pytest.mark.parametrize("by", BY, ids=str)
 def test_each_group_has_the_values_of_its_own_records(by: tuple[str, ...]) -> None:
     records = table(np.random.default_rng(0), 300)
-    ends = {"who": "a", "town": "at the last end", "stay": 60.0, "ward": "day"}
+    ends: dict[str, Any] = {"who": "a", "town": "at the last end", "stay": 60.0, "ward": "day"}
     records = {name: np.append(column, ends[name]) for name, column in records.items()}
     data = PrivateData.of(records, SCHEMA, Budget(1e9))
     stays = np.clip(records["stay"], 0, 60) + 0.0

@@ -96,7 +96,7 @@ def _sharing(
     if _degree(found):
         return dataclasses.replace(found, question=richest.question)
     plain = one.statistic in ("count", "total") and not one.options.get("population")
-    if not plain or richest.of.size is not None:
+    if not plain:
         return found
     number, whole = richest.of.schema.number(str(one.column)), one.statistic == "count"
 
@@ -112,10 +112,9 @@ def _counting_all(
 ) -> Sums:
     """The number of all records, read off the moments of a column where that makes all of them nearer."""
     counted = sum(one.weight for one in every if counts_all(one))
-    columns = [name for name, found in richest.items() if found.of.size is None]
-    if not counted or not columns:
+    if not counted or not richest:
         return sums
-    column = min(columns, key=lambda name: _degree(richest[name]))
+    column = min(richest, key=lambda name: _degree(richest[name]))
     host, degree = key_of(richest[column]), _degree(richest[column])
     beside = sum(one.weight for one, found in zip(every, sums, strict=True) if key_of(found) == host)
     if not _nearer_together(counted, beside, degree + 2):
