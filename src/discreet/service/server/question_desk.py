@@ -80,7 +80,8 @@ class QuestionDesk:
 
     def close(self) -> None:
         """Begin nothing more; what is being worked on is taken up again at the next start."""
-        self._closed = True
+        with self._lock:
+            self._closed = True
         self._jobs.shutdown(wait=False, cancel_futures=True)
 
     def count(self, user: UserEntry) -> None:

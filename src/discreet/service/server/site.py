@@ -350,12 +350,16 @@ class Site:
     def freeze(self, caller: UserEntry, name: str, reason: str) -> None:
         """Let nobody ask a data set; what was paid for can still be given again."""
         self._check_curator(caller, "freeze")
-        self.store.freeze(self._found(caller, name).name, reason[:500], caller.name)
+        found = self._found(caller, name)
+        with self._reading:
+            self.store.freeze(found.name, reason[:500], caller.name)
 
     def thaw(self, caller: UserEntry, name: str) -> None:
         """Let a data set be asked again."""
         self._check_curator(caller, "thaw")
-        self.store.thaw(self._found(caller, name).name)
+        found = self._found(caller, name)
+        with self._reading:
+            self.store.thaw(found.name)
 
     def reopen(self, caller: UserEntry, name: str) -> str:
         """Open a ledger again that was set right; what is still wrong with it."""

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from discreet.core.held import unheld
+
 TABLES = """
 create table if not exists api_key(id text primary key, user text not null, salt blob not null, hash blob not null,
   until real, revoked integer not null default 0);
@@ -75,6 +77,7 @@ class AskedEntry:
         return json.loads(self.question)
 
 
+@unheld("own turns")
 class SiteStore:
     """The file of a site's own memory; one process has it open at a time.
 

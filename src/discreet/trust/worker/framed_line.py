@@ -6,10 +6,13 @@ import socket
 import threading
 from contextlib import suppress
 
+from discreet.core.held import unheld
+
 MOST = 2**30  # bytes of a message
 TOGETHER = 2**16  # bytes that are taken at a time
 
 
+@unheld("own turns")
 class FramedLine:
     """One end of a line: whole messages in, whole messages out.
 
@@ -31,7 +34,7 @@ class FramedLine:
     """
 
     def __init__(self, end: socket.socket) -> None:
-        self._end, self._sending = end, threading.Lock()
+        self._end, self._sending, self._receiving = end, threading.Lock(), threading.Lock()
         self._arrived, self._taken = b"", 0  # bytes that are there, and how many of them were given
 
     def send(self, message: bytes) -> None:
@@ -41,9 +44,10 @@ class FramedLine:
 
     def receive(self) -> bytes | None:
         """The next message; None where the other end is gone, or said what is no message."""
-        head = self._exactly(8)
-        length = None if head is None else int.from_bytes(head, "little")
-        return None if length is None or length > MOST else self._exactly(length)
+        with self._receiving:
+            head = self._exactly(8)
+            length = None if head is None else int.from_bytes(head, "little")
+            return None if length is None or length > MOST else self._exactly(length)
 
     def _exactly(self, size: int) -> bytes | None:
         """So many bytes; of what arrives with them, the rest is kept: short messages come several at a time."""
