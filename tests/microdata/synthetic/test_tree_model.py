@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.microdata.synthetic.nearest_tables import on_simplex
 from discreet.microdata.synthetic.synthesis import total_of
 from discreet.microdata.synthetic.tree_model import (
     MOST_NOISE,
@@ -11,7 +12,6 @@ from discreet.microdata.synthetic.tree_model import (
     TreeModel,
     fitted,
     noise_in,
-    on_simplex,
 )
 from discreet.questions.tables.coded_tables import TableCodes
 

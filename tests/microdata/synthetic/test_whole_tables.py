@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.microdata.synthetic.synthesize import METHODS, synthesize
 from discreet.microdata.synthetic.synthetic_table import SyntheticTable
 from discreet.schema.dates import Date
@@ -43,8 +43,7 @@ def patients(n: int, seed: int) -> dict[str, Any]:
 
 def made(method: str, rows: dict[str, Any], unit: Unit | None, neighbors: Neighbors, **options: Any) -> SyntheticTable:
     shown = rows if unit else {name: rows[name] for name in COLUMNS}
-    units = {"unit": unit} if unit else {}
-    data = PrivateData.of(shown, SCHEMA, Budget(9.0, 1e-5), neighbors=neighbors, **units)
+    data = PrivateData.of(shown, SCHEMA, Budget(9.0, 1e-5), neighbors=neighbors, unit=unit or RECORD)
     options = {"target": "pregnant" if method == "diffgen" else None, "bins": 4, "random_state": 1, **options}
     return synthesize(data, COLUMNS, method=method, constraints=CONSTRAINTS, **options)
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.microdata.synthetic.dealt_records import LEAST
+from discreet.microdata.synthetic.nearest_tables import on_simplex
 from discreet.microdata.synthetic.synthesis import MOST_ROWS, SynthesisModel
-from discreet.microdata.synthetic.tree_model import fitted, on_simplex, pruned
+from discreet.microdata.synthetic.tree_model import fitted, pruned
 from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Measurement, closure, residual, subsets
 
