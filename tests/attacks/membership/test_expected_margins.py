@@ -7,14 +7,14 @@ import pytest
 from scipy import stats
 
 from discreet.attacks import MembershipScores
-from discreet.attacks.membership.expected_margins import FREEDOM, _hats, _Law, _roles, log_ratio
+from discreet.attacks.membership.expected_margins import FREEDOM, Sides, _hats, _Law, _roles, log_ratio
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.grid import Array
 
 RECORDS = 3000
 
 
-def world(seed: int) -> tuple[Array, Array, Array, Array]:
+def world(seed: int) -> tuple[Array, Array, Sides, Sides]:
     """Errors of models on records, the log-odds of references and of a target, and who has seen what.
 
     A model is higher by 1 on what it has seen, with half of the error; and that is twice as large for hard records.
