@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -89,7 +90,7 @@ PLAIN = near_records.NearRecords._neighborhoods
 
 def compared(one: Pool) -> dict[str, tuple[float, float, float]]:
     """For each setting, the logarithms of what it is worth on a pool."""
-    lira = [one.rate(lambda data, some, shared=shared: LiRA(data, some, shared=shared), 4) for shared in (8.0, 1e9)]
+    lira = [one.rate(partial(LiRA, shared=shared), 4) for shared in (8.0, 1e9)]
     best = [max(scores.rate_at(rate) for scores in lira) for rate in (0.01, 0.001)]
     area = one.rate(LiRA, 16).area
     found = {}
@@ -100,7 +101,7 @@ def compared(one: Pool) -> dict[str, tuple[float, float, float]]:
             )
             for constant, value in constants.items():
                 stack.enter_context(patch.object(expected_margins, constant, value))
-            scores = one.rate(lambda data, some, fields=fields: RMIA(data, some, **fields), 4)
+            scores = one.rate(partial(RMIA, **fields), 4)
         rates = [max(scores.rate_at(rate), 1e-5) / own for rate, own in zip((0.01, 0.001), best, strict=True)]
         found[name] = (np.log(rates[0]), np.log(rates[1]), np.log(scores.area / area))
     return found

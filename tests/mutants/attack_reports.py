@@ -73,7 +73,9 @@ MUTANTS = [
         "query/models/model_file",
         ("if place.suffix in PICKLES:", "if False:"),
         ('if place.suffix in (*PICKLES, ".joblib") and trust_pickle:', 'if place.suffix in (*PICKLES, ".joblib"):'),
-        ("return np.hstack([1 - found, found])", "return np.hstack([found, 1 - found])"),
+        ("return np.hstack([1 - rounded, rounded])", "return np.hstack([rounded, 1 - rounded])"),
+        ("(np.abs(found - rounded) <= ROUNDED).all()", "(found == rounded).all()"),
+        ("return np.array(sorted(found[0]))", "return None"),
     ),
     *of(
         "query/models/weights",

@@ -28,6 +28,11 @@ MUTANTS = [
         tests="attacks/membership/test_threshold_attack.py",
     ),
     *of(
+        "attacks/membership/model_target",
+        ("given.min() >= 0 and given.max() < number", "given.min() >= 0"),
+        ('raise _unnamed(number, "no whole numbers")', "return np.full(len(given), -1)"),
+    ),
+    *of(
         "attacks/membership/label_only",
         ("stays += target.right(X + scale * spread * rng.normal(size=X.shape), y)", "stays += target.right(X, y)"),
     ),

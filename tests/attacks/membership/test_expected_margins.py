@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from discreet.attacks import MembershipScores
-from discreet.attacks.membership.expected_margins import _hats, _roles, log_ratio
+from discreet.attacks.membership.expected_margins import FREEDOM, Sides, _hats, _Law, _roles, log_ratio
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.grid import Array
 
 RECORDS = 3000
 
 
-def world(seed: int) -> tuple[Array, Array, Array, Array]:
+def world(seed: int) -> tuple[Array, Array, Sides, Sides]:
     """Errors of models on records, the log-odds of references and of a target, and who has seen what.
 
     A model is higher by 1 on what it has seen, with half of the error; and that is twice as large for hard records.
@@ -107,3 +108,11 @@ def test_what_is_not_known_has_no_ratio_and_changes_no_other() -> None:
 def test_hats_are_one_at_their_knots_and_add_up_to_one() -> None:
     hats = _hats(np.array([-9.0, 0.0, 0.5, 2.0, 9.0]), np.array([0.0, 1.0, 2.0]))
     assert hats.tolist() == [[1, 0, 0], [1, 0, 0], [0.5, 0.5, 0], [0, 0, 1], [0, 0, 1]]
+
+
+def test_the_density_is_that_of_student() -> None:
+    columns = np.c_[np.eye(2), np.zeros((2, 4))]
+    law = _Law(np.r_[0.5, 0.2, np.zeros(4)], np.array([1.0, 4.0]), 0.0)
+    above = np.array([0.1, 3.0])
+    expected = stats.t.logpdf(above, FREEDOM, [0.5, 0.2], [1.0, 2.0])
+    assert np.diff(law.log_density(columns, above)) == pytest.approx(np.diff(expected))

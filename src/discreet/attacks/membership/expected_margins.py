@@ -58,7 +58,7 @@ def log_ratio(margins: Array, inside: Sides, near: NearRecords, temperature: flo
 
 def _roles(inside: Sides) -> list[tuple[int, list[int]]]:
     """References that play the target, and those with other halves: what has seen the rest would tell."""
-    roles = []
+    roles: list[tuple[int, list[int]]] = []
     for own, half in enumerate(inside):
         others = [other for other in range(len(inside)) if other != own and not _alike(half, inside[other])]
         if others and len(roles) < PLAYS:
@@ -161,7 +161,7 @@ class _Law:
         squares = (above - columns @ centre) ** 2
         mean = float(squares.mean())
         variance = mean + _ridge(columns[:, :hats], squares - mean, PRIOR)
-        return cls(centre, variance, LEAST * mean + np.finfo(np.float32).tiny)
+        return cls(centre, variance, LEAST * mean + float(np.finfo(np.float32).tiny))
 
     def log_density(self, columns: Array, above: Array) -> Array:
         """The logarithm of the density, up to a constant."""
@@ -176,4 +176,5 @@ def _some(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
 
 def _ridge(columns: Array, values: Array, penalty: float) -> Array:
     """The coefficients of least squares with a penalty on the sum of their squares."""
-    return np.linalg.solve(columns.T @ columns + penalty * np.eye(columns.shape[1]), columns.T @ values)
+    squares = columns.T @ columns + penalty * np.eye(columns.shape[1])
+    return np.asarray(np.linalg.solve(squares, columns.T @ values), dtype=np.float64)
