@@ -33,7 +33,7 @@ SCHEMA = Schema({"stay": Number(0, 60), "ward": Category(("a", "b", "c")), "age"
 WARDS = Domain(("ward",), (("a", "b", "c"),))
 
 
-def questions() -> list[BoundedSum]:
+def questions() -> list[Any]:
     old = condition_of("age >= 50", SCHEMA)
     by_ward = [
         grouped(one, WARDS, SCHEMA)
@@ -55,7 +55,12 @@ def test_sums_that_are_made_together_are_the_same(tmp_path: Path, monkeypatch: p
     source, asked, read = opened(tmp_path), questions(), []
     alone = [source.sum(question) for question in asked]
     added = CellSums.added
-    monkeypatch.setattr(CellSums, "added", lambda *given, **named: read.append(1) or added(*given, **named))
+
+    def noted(*given: Any, **named: Any) -> Any:
+        read.append(1)
+        return added(*given, **named)
+
+    monkeypatch.setattr(CellSums, "added", noted)
     for found, expected in zip(source.sums(asked), alone, strict=True):
         np.testing.assert_array_equal(found, expected)
     assert len(read) == 2  # of all records, and of those that a condition chooses
@@ -88,7 +93,7 @@ class OfASample:
     columns = ("age",)
 
     def answer(self, view: Any) -> Any:
-        return view.sum(questions()[0], SecretSample("poisson", 1.0)).tolist()
+        return view.sum(questions()[0], SecretSample(1.0, "poisson")).tolist()
 
 
 @pytest.mark.parametrize("question", [Twice(), OfASample()])
