@@ -36,7 +36,6 @@ MUTANTS = [
         "schema/relation/joined_rows",
         ('*(["l.u = r.u"] if self.by_unit else [])', "*[]"),
         ("WHERE rank <= {self.most}", "WHERE rank <= {self.most} + 1"),
-        ("{there} <= {self.most} UNION", "{there} <= {self.most} + 1 UNION"),
         ("enough = self.by_unit and", "enough ="),
         ("md5(concat_ws('|', {texts}))", "random()"),
         ('*(["u"] if self.by_unit else []), *(f"c{one}"', '*[], *(f"c{one}"'),
@@ -73,9 +72,27 @@ MUTANTS = [
     *of(
         "schema/relation/limited_rows",
         ("WHERE {choice(START, self.rows)}", "WHERE place < {self.rows}"),
-        ("HAVING count(*) > {self.rows}", "HAVING count(*) > {self.rows} + 1"),
-        ("WHERE u IS NOT NULL AND u NOT IN ({crowded})", "WHERE u IS NOT NULL"),
+        ("content, self.rows)", "content, self.rows + 1)"),
         tests=f"{ROWS} {PLANS}",
+    ),
+    *of(
+        "schema/relation/relation_node",
+        ("HAVING count(*) > {self.most}", "HAVING count(*) > {self.most} + 1"),
+        ("WHERE {there} AND NOT EXISTS ({others})", "WHERE {there}"),
+        tests=f"{ROWS} {PLANS}",
+    ),
+    *of(
+        "trust/sources/cell_sums",
+        ("return None\n        total", "pass\n        total"),
+        ("rows if where is None else rows.filter(where)", "rows"),
+        ("nonnegative and not fixed)", "True)"),
+        tests="trust/test_shared_sums.py conformance/test_recipes.py",
+    ),
+    *of(
+        "trust/shared_sums",
+        ("return trial.asked[0] if len(trial.asked) == 1 else None", "return trial.asked[0]"),
+        ('raise ReadsOtherwise("sample")', "pass"),
+        tests="trust/test_shared_sums.py",
     ),
     *of(
         "schema/relation/weighted_join",

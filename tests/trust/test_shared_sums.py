@@ -11,7 +11,9 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Grid
-from discreet.core.neighbors import Unit
+from discreet.core.mechanism import SecretSample
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.columns.moments import grouped_moments_of, moments_of
 from discreet.questions.columns.total import count_of, total_of
 from discreet.questions.filtered import filtered
@@ -20,6 +22,8 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.tables.domain import Domain
 from discreet.schema.condition_text import condition_of
 from discreet.schema.schema import Category, Number, Schema
+from discreet.trust.curator import CuratorsView
+from discreet.trust.shared_sums import answers
 from discreet.trust.sources.cell_sums import CellSums, tallied
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.source_of import source_of
@@ -29,7 +33,7 @@ SCHEMA = Schema({"stay": Number(0, 60), "ward": Category(("a", "b", "c")), "age"
 WARDS = Domain(("ward",), (("a", "b", "c"),))
 
 
-def questions() -> list[BoundedSum]:
+def questions() -> list[Any]:
     old = condition_of("age >= 50", SCHEMA)
     by_ward = [
         grouped(one, WARDS, SCHEMA)
@@ -51,7 +55,12 @@ def test_sums_that_are_made_together_are_the_same(tmp_path: Path, monkeypatch: p
     source, asked, read = opened(tmp_path), questions(), []
     alone = [source.sum(question) for question in asked]
     added = CellSums.added
-    monkeypatch.setattr(CellSums, "added", lambda *given, **named: read.append(1) or added(*given, **named))
+
+    def noted(*given: Any, **named: Any) -> Any:
+        read.append(1)
+        return added(*given, **named)
+
+    monkeypatch.setattr(CellSums, "added", noted)
     for found, expected in zip(source.sums(asked), alone, strict=True):
         np.testing.assert_array_equal(found, expected)
     assert len(read) == 2  # of all records, and of those that a condition chooses
@@ -67,3 +76,27 @@ def test_a_sum_that_floats_cannot_hold_is_made_of_whole_numbers() -> None:
     assert tallied(rows, large, floats=False).tolist() == expected  # type: ignore[union-attr]
     table = DecodedTable("example", lambda: rows, Schema({"stay": Number(0, 60)}))
     assert table.sum(large).tolist() == table.sum(large).tolist() == expected
+
+
+class Twice:
+    """A question that asks for two sums, of which the second may depend on the first."""
+
+    columns = ("age",)
+
+    def answer(self, view: Any) -> Any:
+        return [view.sum(question).tolist() for question in questions()[1:3]]
+
+
+class OfASample:
+    """A question about some of the records."""
+
+    columns = ("age",)
+
+    def answer(self, view: Any) -> Any:
+        return view.sum(questions()[0], SecretSample(1.0, "poisson")).tolist()
+
+
+@pytest.mark.parametrize("question", [Twice(), OfASample()])
+def test_what_is_no_single_sum_of_all_records_is_asked_by_itself(question: Any, tmp_path: Path) -> None:
+    view = CuratorsView(opened(tmp_path), Neighbors.ADD_REMOVE, DeterministicBits(0))
+    assert answers(view, [question, question]) == [question.answer(view)] * 2
