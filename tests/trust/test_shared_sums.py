@@ -35,7 +35,7 @@ WARDS = Domain(("ward",), (("a", "b", "c"),))
 
 def questions() -> list[Any]:
     old = condition_of("age >= 50", SCHEMA)
-    by_ward = [
+    by_ward: list[Any] = [
         grouped(one, WARDS, SCHEMA)
         for one in (count_of(SCHEMA, None), moments_of(SCHEMA, "stay", 2, False), total_of(SCHEMA, "age", 0.0))
     ]
@@ -52,7 +52,8 @@ def opened(folder: Path) -> Any:
 
 
 def test_sums_that_are_made_together_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, asked, read = opened(tmp_path), questions(), []
+    source, asked = opened(tmp_path), questions()
+    read: list[int] = []
     alone = [source.sum(question) for question in asked]
     added = CellSums.added
 

@@ -183,10 +183,10 @@ class Permit(Held):
         Parameters
         ----------
         asked : sequence of (Question, Mechanism)
-            Public. At least one.
+            Public. What is asked, in this order.
         """
         trust: Any = self._trust
-        if self._stored is not None or not getattr(trust, "answers_together", False):
+        if not asked or self._stored is not None or not getattr(trust, "answers_together", False):
             return [self.ask(*one) for one in asked]
         for question, _ in asked:
             check_columns(self._purpose, question, getattr(trust, "schema", None))

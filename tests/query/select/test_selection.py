@@ -107,13 +107,18 @@ def test_the_counts_that_name_groups_are_those_that_are_released(monkeypatch: py
     """They are paid once: nothing else is asked for them, and all that is asked is shown."""
     data, asked = private(Budget(9.0, 1e-5)), []
     trust: Any = data._trust
-    ask = trust.ask
+    ask, ask_each = trust.ask, trust.ask_each
 
     def listening(question: Any, mechanism: Any) -> Any:
         asked.append(ask(question, mechanism))
         return asked[-1]
 
+    def listening_to_each(every: Any) -> Any:
+        asked.extend(found := ask_each(every))
+        return found
+
     monkeypatch.setattr(trust, "ask", listening)
+    monkeypatch.setattr(trust, "ask_each", listening_to_each)
     table = Selection(data, (aggregate("count"),), Budget(1.0, 1e-6), ("town",)).released("towns")
     assert dict(zip(table.labels["town"], table["count "].values.tolist(), strict=True)) == asked[0]
     assert len(asked) == 1

@@ -88,13 +88,18 @@ def test_what_is_audited_is_what_is_asked(by: tuple[str, ...], monkeypatch: pyte
     """All that the curator is asked is a stage of the plan, with the mechanism that pays for it, once."""
     data, asked = PrivateData.of(VISITS, DESCRIBED, RICH), []
     trust: Any = data._trust
-    ask = trust.ask
+    ask, ask_each = trust.ask, trust.ask_each
 
     def listening(question: Any, mechanism: Any) -> Any:
         asked.append((question, mechanism))
         return ask(question, mechanism)
 
+    def listening_to_each(every: Any) -> Any:
+        asked.extend(every)
+        return ask_each(every)
+
     monkeypatch.setattr(trust, "ask", listening)
+    monkeypatch.setattr(trust, "ask_each", listening_to_each)
     found = Selection(data, ASKED, Budget(1.0, 1e-5), by)
     found.released("all")
     assert [mechanism for _, mechanism in asked] == list(found.plan.mechanisms)

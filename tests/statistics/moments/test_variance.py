@@ -82,3 +82,28 @@ def test_hardly_any_data_is_an_answer_within_its_range(records: list[object], po
         found = standard_deviation(data, "x", epsilon=1.0, population=population)
         assert 0 <= found.value <= 75
         assert 0 <= found.interval[0] <= found.value <= found.interval[1]
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_that_of_a_sample_divides_by_one_less(neighbors: Neighbors) -> None:
+    few = VALUES[:20]
+    data = PrivateData.of(
+        {"x": few}, Schema({"x": Number(0, 100)}), Budget(1e9), neighbors=neighbors, bits=DeterministicBits(3)
+    )
+    plain, sample = (variance(data, "x", epsilon=1e8, ddof=ddof) for ddof in (0, 1))
+    assert plain.value == pytest.approx(few.var(), rel=1e-3)
+    assert sample.value == pytest.approx(few.var(ddof=1), rel=1e-3)
+    root_of_it = standard_deviation(data, "x", epsilon=1e8, ddof=1)
+    assert root_of_it.value == pytest.approx(few.std(ddof=1), rel=1e-3)
+    assert not sample.population
+    with pytest.raises(DiscreetError, match="ddof"):
+        variance(data, "x", epsilon=1.0, ddof=2)
+
+
+def test_the_interval_of_a_sample_holds_its_variance_as_often_as_it_says() -> None:
+    few, held = VALUES[:30], 0
+    for seed in range(200):
+        data = PrivateData.of({"x": few}, Schema({"x": Number(0, 100)}), Budget(50.0), bits=DeterministicBits(seed))
+        low, high = variance(data, "x", epsilon=50.0, ddof=1).interval
+        held += low <= few.var(ddof=1) <= high
+    assert held >= 178  # of 200 at 95 %: fewer once in 10,000 such tests
