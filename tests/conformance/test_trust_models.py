@@ -97,6 +97,18 @@ def test_the_variance_is_what_it_says_in_units_of_a_curators(kind: type[Any]) ->
 
 
 @every
+def test_several_questions_are_answered_as_one_after_the_other(kind: type[Any]) -> None:
+    """Whoever answers them together gives the same from the same bits, in their order, and sums are the exact ones."""
+    alone, together = made(kind), made(kind)
+    noises = [noise_of(deviation, alone.neighbors) for deviation in (1.0, 3.0)]
+    expected = [alone.ask(MANY, noise) for noise in noises]
+    assert "ask" not in vars(kind) or "ask_each" in vars(kind) or not getattr(together, "answers_together", False)
+    if getattr(together, "answers_together", False):
+        for found, own in zip(together.ask_each([(MANY, noise) for noise in noises]), expected, strict=True):
+            np.testing.assert_array_equal(found, own)
+
+
+@every
 def test_it_says_whom_it_protects_and_what_it_cannot_promise(kind: type[Any]) -> None:
     trust = made(kind)
     assert {name: trust.schema.columns[name] for name in SCHEMA.columns} == dict(SCHEMA.columns)
