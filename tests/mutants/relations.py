@@ -89,7 +89,7 @@ MUTANTS = [
         tests="trust/test_shared_sums.py conformance/test_recipes.py",
     ),
     *of(
-        "trust/shared_sums",
+        "trust/sources/several_sums",
         ("return trial.asked[0] if len(trial.asked) == 1 else None", "return trial.asked[0]"),
         ('raise ReadsOtherwise("sample")', "pass"),
         tests="trust/test_shared_sums.py",

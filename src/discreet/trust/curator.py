@@ -29,8 +29,8 @@ from discreet.schema.schema import Category, Schema
 from discreet.trust.exact_sum import check_made_up, exact_sum
 from discreet.trust.isolation.isolated import Form, isolated
 from discreet.trust.permit import KEPT
-from discreet.trust.shared_sums import answers
 from discreet.trust.sources.edge_list import Edges
+from discreet.trust.sources.several_sums import answers
 from discreet.trust.sources.source import Batched, Coins, Source, check_counted
 from discreet.trust.sources.spark import SparkFrame
 

@@ -91,7 +91,7 @@ def _stays(question: Any, mechanism: Any) -> bool:
     except TypeError:
         return False
     frozen = getattr(type(mechanism), "__dataclass_params__", None)
-    return frozen is not None and frozen.frozen and not any(":" in name for name in question.recipe.names)
+    return frozen is not None and frozen.frozen and ":" not in "".join(question.recipe.names)
 
 
 DIGESTS = Digests()
@@ -171,7 +171,9 @@ class Permit(Held):
         except DiscreetError as error:
             error.settle(self._settlement(error))
             raise
-        self._note([(asked, release)])
+        if asked is not None:
+            self._made.add(asked, release)
+        self._note(1)
         return release
 
     @exclusive
@@ -198,17 +200,11 @@ class Permit(Held):
         except DiscreetError as error:
             error.settle(self._settlement(error))
             raise
-        self._note(list(zip(digests, found, strict=True)))
+        for digest, release in zip(digests, found, strict=True):
+            if digest is not None:
+                self._made.add(digest, release)
+        self._note(len(found))
         return found
-
-    def _note(self, made: Sequence[tuple[str | None, Any]]) -> None:
-        """Note what was released, and to which question."""
-        for asked, release in made:
-            if asked is not None:
-                self._made.add(asked, release)
-        self._note_participants()
-        self._done += len(made)
-        self.progress(min(self._done, self._planned), self._planned, self._purpose)
 
     @property
     def _trust(self) -> TrustModel:
@@ -312,11 +308,13 @@ class Permit(Held):
             self._ledger.keep(text_of_artefact(made).encode())
         return made
 
-    def _note_participants(self) -> None:
-        """Note who was in every sum, where the trust model knows: it has those of the last one of this thread."""
+    def _note(self, number: int) -> None:
+        """Note so many releases, and who was in every sum, where the trust model knows: those of this thread's last."""
         latest: Participants | None = None if self._stored is not None else getattr(self._promise, "participants", None)
         if latest is not None:
             self._participants = latest if self._participants is None else self._participants & latest
+        self._done += number
+        self.progress(min(self._done, self._planned), self._planned, self._purpose)
 
     @exclusive
     def check_pays(self, event: Event) -> None:

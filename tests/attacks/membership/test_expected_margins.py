@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from discreet.attacks import MembershipScores
-from discreet.attacks.membership.expected_margins import FREEDOM, Sides, _hats, _Law, _roles, log_ratio
+from discreet.attacks.membership.expected_margins import FREEDOM, Sides, _hats, _MarginLaw, _roles, log_ratio
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.grid import Array
 
@@ -112,7 +112,7 @@ def test_hats_are_one_at_their_knots_and_add_up_to_one() -> None:
 
 def test_the_density_is_that_of_student() -> None:
     columns = np.c_[np.eye(2), np.zeros((2, 4))]
-    law = _Law(np.r_[0.5, 0.2, np.zeros(4)], np.array([1.0, 4.0]), 0.0)
+    law = _MarginLaw(np.r_[0.5, 0.2, np.zeros(4)], np.array([1.0, 4.0]), 0.0)
     above = np.array([0.1, 3.0])
     expected = stats.t.logpdf(above, FREEDOM, [0.5, 0.2], [1.0, 2.0])
     assert np.diff(law.log_density(columns, above)) == pytest.approx(np.diff(expected))

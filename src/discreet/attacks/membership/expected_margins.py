@@ -45,7 +45,7 @@ def log_ratio(margins: Array, inside: Sides, near: NearRecords, temperature: flo
     alone = [_Comparison.of(bent[own], bent[others], inside[others]) for own, others in roles]
     *played, target = _with_local([*alone, _Comparison.of(bent[-1], bent[:-1], inside)], near, temperature)
     knots, halves = _knots(target.levels), [inside[own] for own, _ in roles]
-    seen, unseen = (_Law.of(played, sides, knots) for sides in (halves, [~half for half in halves]))
+    seen, unseen = (_MarginLaw.of(played, sides, knots) for sides in (halves, [~half for half in halves]))
     found = np.full(margins.shape[1], np.nan)
     if seen is None or unseen is None:
         return found
@@ -130,7 +130,7 @@ def _hats(levels: Array, knots: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Law:
+class _MarginLaw:
     """How far above others a model is on a record: Student's law.
 
     Its centre is linear in the columns of a comparison, and its variance in the first of them, the hats.
@@ -141,7 +141,7 @@ class _Law:
     least: float
 
     @classmethod
-    def of(cls, played: list[_Comparison], sides: list[Sides], knots: Array) -> _Law | None:
+    def of(cls, played: list[_Comparison], sides: list[Sides], knots: Array) -> _MarginLaw | None:
         """From the records of one side of each reference; none where there are none, or all are equally hard."""
         if len(knots) < 2:
             return None
@@ -154,7 +154,7 @@ class _Law:
         return cls.fitted(np.concatenate(columns), above, len(knots))
 
     @classmethod
-    def fitted(cls, columns: Array, above: Array, hats: int) -> _Law:
+    def fitted(cls, columns: Array, above: Array, hats: int) -> _MarginLaw:
         """Ridge regression of what is said, and of the squares of what is left."""
         scales = columns.std(axis=0) + np.finfo(np.float64).tiny
         centre = _ridge(columns / scales, above, RIDGE) / scales

@@ -186,7 +186,9 @@ def _laplace_quantile(sizes: tuple[float, ...], chance: float) -> float:
     """
     if len(sizes) == 1:
         return -math.log(chance) * sizes[0]
-    scales = [size * (1 + 1e-3 * i) for i, size in enumerate(sizes)]  # no two are equal
+    scales: list[float] = []
+    for i, size in enumerate(sizes):
+        scales.append(size * (1 + 1e-3 * i))  # no two are equal
     terms = []
     for own in scales:
         factor = 1.0
@@ -215,9 +217,9 @@ def _unknown() -> NotPermitted:
 
 def _sizes(weights: ArrayLike) -> list[float]:
     """The sizes of the weights, except for those that do not matter beside the others."""
-    sizes = [abs(one) for one in np.asarray(weights, dtype=np.float64).ravel().tolist()]
+    sizes = list(map(abs, np.asarray(weights, dtype=np.float64).ravel().tolist()))
     least = 1e-9 * max(sizes, default=0.0)
-    return [one for one in sizes if one > least]
+    return list(filter(least.__lt__, sizes))
 
 
 def _excess(scale: float) -> int:

@@ -40,6 +40,6 @@ def moments_of_all_of(schema: Schema, column: str, degree: int) -> BoundedSum:
         missing = len(records) - np.count_nonzero(np.isfinite(records[:, 0]))
         return np.concatenate([added(records), missing * whole])
 
-    absent = Formula(f"CASE WHEN {Formula.column(0).sql} IS NULL THEN {Formula.constant(1.0).sql} END")
+    absent = Formula.constant(1.0).when(f"{Formula.column(0).sql} IS NULL")
     tally = dataclasses.replace(known.tally, values=(*known.tally.values, absent))
     return BoundedSum(of, known.bound, (column,), known.grid, total, raw=True, tally=tally)

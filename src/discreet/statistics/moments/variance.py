@@ -20,9 +20,11 @@ LARGEST = 0.2  # share of the budget that a centre is worth, measured at every m
 
 
 @overload
-def variance(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+def variance(
+    data: Any, column: str | None = None, *, by: None = None, ddof: int = 0, **options: Unpack[Options]
+) -> Estimate: ...
 @overload
-def variance(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+def variance(data: Any, column: str | None = None, *, by: By, ddof: int = 0, **options: Unpack[Options]) -> Table: ...
 @statistic()
 def variance(
     of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False, ddof: int = 0
@@ -88,10 +90,12 @@ def asked_variance(
 
 @overload
 def standard_deviation(
-    data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]
+    data: Any, column: str | None = None, *, by: None = None, ddof: int = 0, **options: Unpack[Options]
 ) -> Estimate: ...
 @overload
-def standard_deviation(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+def standard_deviation(
+    data: Any, column: str | None = None, *, by: By, ddof: int = 0, **options: Unpack[Options]
+) -> Table: ...
 @statistic(like=variance)
 def standard_deviation(
     of: ColumnOf, *, confidence: float = CONFIDENCE, population: bool = False, ddof: int = 0

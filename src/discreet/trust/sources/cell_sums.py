@@ -30,19 +30,26 @@ class Addend:
     steps : Formula
         Public. How many.
     fixed : bool
-        Public. Whether they are the same for every record.
+        Public. Whether they are the same for every record that adds.
     floats : bool
         Public. Whether float64 may add them up, as none is negative: then no part of a sum is larger than the whole,
         and one that float64 could not hold is found out.
+    where : str, optional
+        Public. Which records add, if they all add the same.
     """
 
     steps: Formula
     fixed: bool
     floats: bool
+    where: str | None = None
 
     @classmethod
     def of(cls, value: Formula, grid: Grid, names: Sequence[str] | None, *, nonnegative: bool) -> Addend:
         """What a value adds on a grid, over other names of the columns where some are given."""
+        where, added = value.chosen or (None, value.sql)
+        if where is not None and not Formula(added).places:
+            own = where if names is None else Formula(where).named(names).sql
+            return cls(Formula(added).in_steps(grid.exponent), True, False, own)
         fixed, steps = not value.places, value.in_steps(grid.exponent)
         return cls(steps if names is None else steps.named(names), fixed, nonnegative and not fixed)
 
@@ -50,7 +57,8 @@ class Addend:
         """What the rows of a cell add up to, in SQL."""
         cut = f"trunc({self.steps.sql})"
         if self.fixed:
-            return f"count(*) * CAST({cut} AS HUGEINT)"
+            number = "count(*)" if self.where is None else f"count(*) FILTER (WHERE {self.where})"
+            return f"{number} * CAST({cut} AS HUGEINT)"
         return f"sum({cut})" if floats and self.floats else f"sum(CAST({cut} AS BIGINT))"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.condition import Condition
 from discreet.core.formula import Formula
 from discreet.core.grid import Array, Steps
+from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
@@ -21,6 +22,7 @@ from discreet.trust.sources.shielded import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 
 
+@unheld("cache")
 class DecodedTable(Batched):
     """A DuckDB relation of decoded records as a source.
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
@@ -27,6 +28,7 @@ Read = Callable[[Sequence[str]], Iterable[Any]]
 """Names of columns in, Arrow record batches with these columns out."""
 
 
+@unheld("own turns")
 class Stream(Batched):
     """Arrow record batches as a source.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.answer import AnyAnswer
 from discreet.core.grid import Steps
-from discreet.core.held import Secret
+from discreet.core.held import Secret, unheld
 from discreet.core.mechanism import SecretSample
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.schema.schema import Category
@@ -44,7 +44,8 @@ class _StandIn(Secret):
         raise ReadsOtherwise(name)
 
 
-class Wanted(_StandIn):
+@unheld("one call")
+class WantedSum(_StandIn):
     """Learns which sums a question asks for; it gives zeros, as no records are read yet.
 
     Parameters
@@ -64,7 +65,7 @@ class Wanted(_StandIn):
         return np.zeros(question.size, dtype=np.int64)
 
 
-class Found(_StandIn):
+class FoundSum(_StandIn):
     """Gives the sum that was made for the question.
 
     Parameters
@@ -93,13 +94,13 @@ def answers(view: SharingView, questions: Sequence[Question]) -> list[AnyAnswer]
     for source in {id(one[0]): one[0] for one in wanted if one is not None}.values():
         own = [place for place, one in enumerate(wanted) if one is not None and one[0] is source]
         sums |= zip(own, source.sums([wanted[place][1] for place in own]), strict=True)  # type: ignore[index]
-    every: Sequence[Any] = [Found(view, sums[i]) if i in sums else view for i in range(len(questions))]
+    every: Sequence[Any] = [FoundSum(view, sums[i]) if i in sums else view for i in range(len(questions))]
     return [question.answer(one) for question, one in zip(questions, every, strict=True)]
 
 
 def _wanted(view: SharingView, question: Question) -> tuple[SharingView, BoundedSum] | None:
     """The sum that a question asks for, and of what; none, where it asks for more or for something else."""
-    trial: Any = Wanted(view)
+    trial: Any = WantedSum(view)
     try:
         question.answer(trial)
     except ReadsOtherwise:

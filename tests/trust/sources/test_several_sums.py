@@ -23,9 +23,9 @@ from discreet.questions.tables.domain import Domain
 from discreet.schema.condition_text import condition_of
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import CuratorsView
-from discreet.trust.shared_sums import answers
 from discreet.trust.sources.cell_sums import CellSums, tallied
 from discreet.trust.sources.decoded_table import DecodedTable
+from discreet.trust.sources.several_sums import answers
 from discreet.trust.sources.source_of import source_of
 
 duckdb = pytest.importorskip("duckdb")
