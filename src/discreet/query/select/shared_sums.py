@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from discreet.questions.question import BoundedQuestion
 from discreet.releases.ask import OneSum, Released
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
+from discreet.releases.spread import Spread
 from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.pair_table import PairTable
 
@@ -142,14 +144,19 @@ def _nearer_together(counted: float, beside: float, numbers: int) -> bool:
 def _whole(found: OneSum[Estimate], question: BoundedQuestion, confidence: float) -> OneSum[Estimate]:
     """A count that is the sum of all numbers, rounded."""
 
+    @cache
+    def off(spread: Spread, numbers: int) -> tuple[float, float]:
+        """By how much the sum of so many is off, and how far with this confidence: alike in all groups."""
+        figure = Figure(0.0, np.ones(numbers))
+        return figure.standard_error(spread), figure.half_width(spread, confidence)
+
     def read(released: Released) -> Estimate:
-        figure = Figure(float(np.rint(released.values.sum())) + 0.0, np.ones(len(released.values)))
-        half = figure.half_width(released.spread, confidence)
+        error, half = off(released.spread, len(released.values))
         return Estimate.around(
             found.name,
-            figure.value,
+            float(np.rint(released.values.sum())) + 0.0,
             max(math.ceil(half - 0.5), 0.0),  # k holds a whole number if k + 1/2 holds the noise
-            standard_error=figure.standard_error(released.spread),
+            standard_error=error,
             confidence=confidence,
             receipt=released.receipt,
         )
@@ -161,6 +168,6 @@ def _without_the_last(found: OneSum[Estimate], question: BoundedQuestion) -> One
     """The same statistic, off all numbers but the last."""
 
     def read(released: Released) -> Estimate:
-        return found.read(dataclasses.replace(released, values=released.values[:-1]))
+        return found.read(Released(released.values[:-1], released.spread, released.receipt))
 
     return dataclasses.replace(found, question=question, read=read)
