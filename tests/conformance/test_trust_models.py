@@ -99,7 +99,8 @@ def test_the_variance_is_what_it_says_in_units_of_a_curators(kind: type[Any]) ->
 @every
 def test_several_questions_are_answered_as_one_after_the_other(kind: type[Any]) -> None:
     """Whoever answers them together gives the same from the same bits, in their order, and sums are the exact ones."""
-    alone, together = made(kind), made(kind)
+    alone: Any = made(kind)
+    together: Any = made(kind)
     noises = [noise_of(deviation, alone.neighbors) for deviation in (1.0, 3.0)]
     expected = [alone.ask(MANY, noise) for noise in noises]
     assert "ask" not in vars(kind) or "ask_each" in vars(kind) or not getattr(together, "answers_together", False)
