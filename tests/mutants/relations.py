@@ -105,6 +105,10 @@ MUTANTS = [
     *of(
         "trust/sources/decoded_table",
         ("if question.tally is None or question.tally.before:", "if question.tally is None:"),
+        tests="trust/test_ask_each.py",
+    ),
+    *of(
+        "trust/sources/decoded_table",
         ("cumsum([len(own.addends) for own in each])[:-1]", "arange(1, len(each))"),
         ("{column} AS r{column[1:]}", "{column} AS r{len(self._columns) - 1 - int(column[1:])}"),
         tests="trust/test_shared_sums.py conformance/test_recipes.py",
