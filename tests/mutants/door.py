@@ -8,6 +8,7 @@ DOOR = "conformance/test_door.py"
 STREAMS = "sequential/test_stream_account.py"
 WALK = "conformance/test_streams.py"
 PERMITS = "trust/test_permit.py"
+EACH = "trust/test_ask_each.py"
 
 MUTANTS = [
     *of(
@@ -52,13 +53,39 @@ MUTANTS = [
     *of(
         "trust/permit",
         ("        self._unspent.clear()\n        promise", "        promise"),
-        ("        self._check_open()\n        self._take", "        self._take"),
+        ("        self._check_open()\n        self._take(mechanism", "        self._take(mechanism"),
         tests=f"{PERMITS} trust/test_private_data.py",
     ),
     *of(
         "trust/permit",
         *((f"    @exclusive\n    def {name}", f"    def {name}") for name in ("open", "commit")),
         tests="conformance/test_changing_classes.py",
+    ),
+    *of(
+        "trust/permit",
+        ("        self.check_pays(whole)\n", ""),
+        ("        self._take(whole)\n", ""),
+        ("    @exclusive\n    def ask_each(", "    def ask_each("),
+        ("self._note(list(zip(digests, found, strict=True)))", "self._note([])"),
+        ("self._first_or_next(asked[0], lambda", "self._first_or_next(asked[-1], lambda"),
+        ("if not asked or self._stored is not None or not", "if not asked or not"),
+        tests=EACH,
+    ),
+    *of(
+        "trust/curator",
+        ("answers(self._view, [self._put(question) for", "answers(self._view, [question for"),
+        tests=EACH,
+    ),
+    *of(
+        "trust/wrapped_trust",
+        ("[(self.inner(question), mechanism) for", "[(question, mechanism) for"),
+        ('"answers_together", False)', '"answers_together", True)'),
+        tests=f"{EACH} conformance/test_trust_models.py",
+    ),
+    *of(
+        "trust/related_trust",
+        ("if not (isinstance(asked, BoundedSum) and both):", "if True:"),
+        tests=EACH,
     ),
     *of("trust/permit", ("    @exclusive\n    def check_pays", "    def check_pays"), tests="trust/test_forks.py"),
     *of(

@@ -42,10 +42,12 @@ MUTANTS = [
         tests=f"{PLANS} {ROWS}",
     ),
     *of(
+        "schema/relation/joined_rows",
+        ("in dict.fromkeys(keys)", "in keys"),
+        tests="trust/sources/test_postgres_related.py",
+    ),
+    *of(
         "trust/sources/postgres_related",
-        ("WHERE size <= {rows}", "WHERE size <= {rows} + 1"),
-        ("WHERE {choice('start', rows)}", "WHERE {choice('start', rows + 1)}"),
-        ("JOIN ({sizes}) AS sizes USING (u)", "LEFT JOIN ({sizes}) AS sizes USING (u)"),
         ("if any(_has_zeros(rows) for rows in public.values()):", "if False:"),
         ("len({query.place for query in queries.values()}) > 1", "False"),
         ('TYPE TEXT COLLATE "C"', "TYPE TEXT"),
@@ -93,6 +95,36 @@ MUTANTS = [
         ("return trial.asked[0] if len(trial.asked) == 1 else None", "return trial.asked[0]"),
         ('raise ReadsOtherwise("sample")', "pass"),
         tests="trust/test_shared_sums.py",
+    ),
+    *of(
+        "trust/sources/several_sums",
+        ("if one is not None and one[0] is source]", "if one is not None]"),
+        ("        self._view = self._view.listing(lists)\n", ""),
+        tests="trust/test_shared_sums.py query/select/test_selection.py",
+    ),
+    *of(
+        "trust/sources/decoded_table",
+        ("if question.tally is None or question.tally.before:", "if question.tally is None:"),
+        tests="trust/test_ask_each.py",
+    ),
+    *of(
+        "trust/sources/decoded_table",
+        ("cumsum([len(own.addends) for own in each])[:-1]", "arange(1, len(each))"),
+        ("{column} AS r{column[1:]}", "{column} AS r{len(self._columns) - 1 - int(column[1:])}"),
+        tests="trust/test_shared_sums.py conformance/test_recipes.py",
+    ),
+    *of(
+        "trust/sources/cell_sums",
+        ("'UTINYINT' if self.cells <= FEW", "'UTINYINT' if self.cells <= 2 * FEW"),
+        ("(row[j] or 0) < EXACT", "(row[j] or 0) < 4 * EXACT"),
+        tests="trust/test_shared_sums.py conformance/test_recipes.py",
+    ),
+    *of(
+        "core/formula",
+        ("if 0 < len(edges) <= COUNTED:", "if len(edges) <= COUNTED:"),
+        ("CAST({self.sql} >= {_written(one)}", "CAST({self.sql} > {_written(one)}"),
+        ("(of) * once if _plain(factor) and", "(of) * factor if _plain(factor) and"),
+        tests="core/test_formula.py trust/test_shared_sums.py conformance/test_recipes.py",
     ),
     *of(
         "schema/relation/weighted_join",

@@ -47,7 +47,7 @@ MUTANTS = [
     *of(
         "trust/derived_trust",
         (
-            "return self.trust.ask(transformed(question, self.by), mechanism)",
+            "return transformed(question, self.by)",
             "return self.trust.ask(question, mechanism)",
         ),
         ("if not any(name in trust.derived for one in columns for name in one.reads):", "if False:"),

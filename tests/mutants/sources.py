@@ -29,10 +29,10 @@ MUTANTS = [
     ),
     *of(
         "trust/permit",
-        ('if self._asked == 1 and getattr(trust, "asks_again", False):', "if self._asked == 1:"),
-        ('if self._asked == 1 and getattr(trust, "asks_again", False):', "if self._asked:"),
+        ('if self._asked == 1 and getattr(self._trust, "asks_again", False):', "if self._asked == 1:"),
+        ('if self._asked == 1 and getattr(self._trust, "asks_again", False):', "if self._asked:"),
         ("            self._unspent.clear()\n            self._ledger.fail", "            self._ledger.fail"),
-        ("if before is not None and before != self._digest((question, mechanism)):", "if False:"),
+        ("if before is not None and before != self._digest(first):", "if False:"),
         ("isinstance(self._charge, Reservation) and not self._failed:", "isinstance(self._charge, Reservation):"),
         tests="trust/test_failed_source.py",
     ),

@@ -51,7 +51,7 @@ MUTANTS = [
     ),
     *of(
         "trust/permit",
-        ("    @exclusive\n    def ask", "    def ask"),
+        ("    @exclusive\n    def ask(", "    def ask("),
         ("    @exclusive\n    def artefact", "    def artefact"),
         tests=FORKS,
     ),

@@ -850,8 +850,12 @@ MUTANTS = [
     *of(
         "questions/grouped",
         ('if bound.norm == "linf" and size == 1 else bound', "if False else bound"),
-        ("inside &= (records[:, i] >= edges[0]) & (records[:, i] <= edges[-1])", "pass"),
         ('order = np.argsort(places, kind="stable")', "order = np.arange(len(places))"),
+    ),
+    *of(
+        "questions/tables/domain",
+        ("inside &= (records[:, i] >= edges[0]) & (records[:, i] <= edges[-1])", "pass"),
+        tests="questions/test_grouped.py",
     ),
     *of(
         "trust/filtered_trust",
@@ -1909,7 +1913,7 @@ MUTANTS = [
     ),
     *of(
         "releases/groups",
-        ("self.question(one.question), of.budget, name, of.key", "self.question(one.question), of.budget, name, None"),
+        ("self.every(one.question), of.budget, name, of.key", "self.every(one.question), of.budget, name, None"),
         (
             "parts = whole.values.reshape(self.domain.size, -1)",
             "parts = whole.values.reshape(self.domain.size, -1)[::-1]",

@@ -188,12 +188,13 @@ class Permit(Held):
             Public. What is asked, in this order.
         """
         trust: Any = self._trust
-        if not asked or self._stored is not None or not getattr(trust, "answers_together", False):
-            return [self.ask(*one) for one in asked]
         for question, _ in asked:
             check_columns(self._purpose, question, getattr(trust, "schema", None))
-        self._check_open()
-        self._take(Composed(tuple(mechanism.event for _, mechanism in asked)))
+        whole = Composed(tuple(mechanism.event for _, mechanism in asked))
+        self.check_pays(whole)
+        if not asked or self._stored is not None or not getattr(trust, "answers_together", False):
+            return [self.ask(*one) for one in asked]
+        self._take(whole)
         digests = [self._identity(one) for one in asked]
         try:
             found: list[Any] = self._first_or_next(asked[0], lambda: trust.ask_each(asked))

@@ -86,6 +86,9 @@ def joined(tables: Opened, how: str) -> PrivateData:
             return visits.where("stay > 20").join(people.where("age > 30"), how="left", prefix="own_")
         case "key":
             return visits.join(people, "town", most=2, prefix="own_")
+        case "one key for two":
+            pairs = {"stay": "stay", "again": "stay"}
+            return visits.derive(again="stay * 1").join(visits, pairs, most=2, prefix="own_")
         case "public":
             return visits.derive(bounds={"d": (0, 9)}, d="stay / (stay - 7)").join(WARDS, "ward")
         case "per unit":
@@ -95,7 +98,7 @@ def joined(tables: Opened, how: str) -> PrivateData:
             return visits.per_unit(by="town", groups=1, longest="max of stay").join(people, prefix="own_")
 
 
-HOW = ("unit", "left", "key", "public", "per unit", "groups")
+HOW = ("unit", "left", "key", "one key for two", "public", "per unit", "groups")
 
 
 def source_of(data: PrivateData) -> Any:

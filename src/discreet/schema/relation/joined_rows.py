@@ -123,7 +123,7 @@ class JoinedRows(RelationNode):
         Only values with too many rows are put in order. Rows without a value meet none, and are left out.
         """
         content = [f"c{i}" for i in range(len(of.schema.columns))]
-        by = (*(["u"] if self.by_unit else []), *(f"c{one}" for one in keys))
+        by = (*(["u"] if self.by_unit else []), *(f"c{one}" for one in dict.fromkeys(keys)))
         kinds = zip(content, of.schema.columns.values(), strict=True)
         texts = ", ".join(f"coalesce(CAST({_written(one, kind)} AS VARCHAR), '')" for one, kind in kinds)
         order = ", ".join([f"md5(concat_ws('|', {texts}))", *(f"{one} NULLS FIRST" for one in content)])
