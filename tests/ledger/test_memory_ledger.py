@@ -241,3 +241,14 @@ def test_a_charge_between_the_price_of_another_and_its_turn_counts(monkeypatch: 
     monkeypatch.setattr(account._book, "decided", late)
     account.reserve(PureLoss(0.5), "one", request="one")
     assert account.balance().certified == 0.75
+
+
+def test_what_a_caller_does_to_a_statement_is_not_told_to_the_next_one() -> None:
+    ledger = MemoryLedger(Budget(1.0))
+    paid: Any = ledger.reserve(PureLoss(0.1), "count", request="r", key="k")
+    for _ in range(2):
+        done = ledger.commit(paid, b"5", {"neighbors": "add_remove", "unit": {"kind": "record"}})
+        again: Any = ledger.reserve(PureLoss(0.1), "count", request="r", key="k")
+        for one in (done, again):
+            assert one.stated == {"neighbors": "add_remove", "unit": {"kind": "record"}}
+            one.stated["neighbors"] = one.stated["unit"]["kind"] = "nobody"

@@ -118,6 +118,32 @@ def test_what_wait_together_are_decided_one_by_one_and_a_refusal_is_its_own(ledg
     assert ledger.verify().entries == 6
 
 
+def test_a_result_is_given_again_in_the_transaction_that_commits_it(ledger: StoredLedger, place: Place) -> None:
+    paid, crossed = asked(ledger, "k"), asked(ledger, "l")
+    assert isinstance(paid, Reservation)
+    assert isinstance(crossed, Reservation)
+    told = together(
+        ledger,
+        lambda: ledger.commit(paid, b"5"),
+        lambda: asked(ledger, "k"),
+        lambda: ledger.commit(paid, b"6"),
+        lambda: ledger.commit(paid, b"5"),
+        lambda: ledger.reserve(EVENT, "count", request="other", key="k"),
+        lambda: asked(ledger, "l"),
+        lambda: ledger.commit(crossed, b"8"),
+    )
+    assert [type(each.exception()) for each in told] == [
+        *(type(None), type(None), KeyReused, type(None), KeyReused, UncommittedCharge, type(None))
+    ]
+    first, again, same = (told[number].result() for number in (0, 1, 3))
+    assert [(one.result, one.replayed, one.head) for one in (first, again, same)] == [
+        (b"5", replayed, first.head) for replayed in (False, True, True)
+    ]
+    with place.opened(expected_head=told[6].result().head) as other:
+        assert [other.reserve(EVENT, "count", request="count", key=key).result for key in "kl"] == [b"5", b"8"]  # type: ignore[union-attr]
+        assert other.verify().entries == 5
+
+
 def test_of_those_who_fail_to_be_written_together_none_was_charged(ledger: StoredLedger, place: Place) -> None:
     paid = asked(ledger, "before")
     assert isinstance(paid, Reservation)

@@ -72,6 +72,12 @@ MUTANTS = [
         tests=SHOWN,
     ),
     *of(
+        "ledger/book_ledger",
+        ('copy.deepcopy(fields.get("stated"))', 'fields.get("stated")'),
+        ('copy.deepcopy(fields.get("stated"))', 'copy.copy(fields.get("stated"))'),
+        tests="ledger/test_memory_ledger.py",
+    ),
+    *of(
         "ledger/stored_ledger",
         ("smaller(account, budget, page.chain.accounts[None].budget) | more", "opened(account, budget) | more"),
         tests="ledger/test_ledger.py",

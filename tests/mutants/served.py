@@ -29,6 +29,12 @@ CLEAR = f"{CLIENT}a_key_never_leaves_in_the_clear"
 PLACES = f"{SITE}analysts_are_not_told_where_things_are"
 LARGE = f"{SITE}what_would_fill_the_server_is_refused_before_anything_is_charged_or_noted"
 BYTES = f"{API}the_same_bytes_are_answered_with_the_same_bytes_to_the_same_caller_alone"
+HANGS = f"{ATTACKS}whoever_hangs_up_in_the_middle_of_a_request_is_no_mistake_and_charged_nothing"
+HANDED = "service/server/test_handing_over.py"
+WRITTEN = f"{SITE}a_state_is_on_disk_from_its_moment_on_and_not_before_it"
+LATER = f"{SITE}a_state_that_could_not_be_written_down_is_written_down_later"
+GOES_ON = f"{SITE}who_writes_states_down_goes_on_after_a_failure_and_ends_with_the_site"
+STAYS = f"{SITE}a_frozen_data_set_stays_so_for_whoever_asks_while_another_one_is_thawed"
 STATUS = f"{API}every_refusal_has_its_status"
 
 
@@ -151,6 +157,51 @@ MUTANTS = [
         ("            if left < 1:\n", "            if False:\n"),
         ("self._tokens[caller] = (left - 1, now)", "self._tokens['ann'] = self._tokens['bob'] = (left - 1, now)"),
         tests=f"{ATTACKS}a_caller_who_asks_too_often_is_told_to_wait_and_others_are_not",
+    ),
+    *one("service/server/site_application", "    except ClientDisconnect:", "    except RecursionError:", HANGS),
+    *one("service/server/site_store", "self._due[0][0] <= now:", "self._due[0][0] <= now + 60:", WRITTEN),
+    *one("service/server/site_store", "                self._lock.wait(LATE)\n", "                return\n", WRITTEN),
+    *one("service/server/site_store", "self._told.extend((now, id) for id in done)", "pass", LATER),
+    *one(
+        "service/server/site_store", "                    if self._closed:\n", "                    if True:\n", GOES_ON
+    ),
+    *one("service/server/site_store", "if known != UNREAD and", "if data in self._frozen and", STAYS),
+    *one(
+        "service/server/site_store",
+        '            self._frozen.clear()\n            db.execute("insert',
+        '            db.execute("insert',
+        FROZEN,
+    ),
+    *one(
+        "service/server/site_store",
+        '            self._keys.clear()\n            db.execute("delete',
+        '            db.execute("delete',
+        KEYS,
+    ),
+    *of(
+        "service/server/caller_limits",
+        ("if moment > now]", "if False]"),
+        ("if moment > now]", "if True]"),
+        ("if moment > now]", "if moment >= now]"),
+        ("                if place.moment > self._clock():", "                if False:"),
+        ("return self._running.get(caller, 0) + len(staying)", "return self._running.get(caller, 0)"),
+        ("return self._running.get(caller, 0) + len(staying)", "return len(staying)"),
+        ("left = min(float(self._requests), left", "left = max(float(self._requests), left"),
+        ("left = min(float(self._requests), left", "left = (left"),
+        tests="service/server/test_caller_limits.py",
+    ),
+    *one("service/server/handing_over", "        self._woken = False\n        while", "        while", HANDED),
+    *one(
+        "service/server/handing_over",
+        "            if future.done():\n                continue",
+        "            if False:\n                continue",
+        HANDED,
+    ),
+    *one(
+        "service/server/handing_over",
+        "            made = future, None, why",
+        "            made = future, None, None",
+        HANDED,
     ),
     *one("service/server/api_fields", "        if name not in fields:\n", "        if False:\n", STATUS),
     *one("service/server/api_fields", "int | float) and not isinstance(value, bool)", "int | float)", STATUS),

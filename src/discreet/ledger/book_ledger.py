@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import secrets
 from collections.abc import Iterable, Mapping
@@ -119,7 +120,7 @@ class BookLedger(LedgerView):
     def _handed(self, settled: Settled, replayed: bool) -> Committed:
         """A paid result as its caller sees it, with a checkpoint where somebody signs for this ledger."""
         done, fields = settled.done, settled.done.fields
-        stated = fields.get("stated")
+        stated = copy.deepcopy(fields.get("stated"))  # who is told may change it, and others are told the same
         made = Committed(done.key, done.number, done.hash, day(fields["at"]), settled.result, replayed, stated)
         if self.signer is None:
             return made

@@ -24,7 +24,7 @@ from discreet.service.server.site import Site
 from discreet.service.server.site_answer import plain_result
 from discreet.service.server.site_file import UserEntry
 from discreet.service.server.site_refusals import NotHere, ReadOnlySite, TooMany, Unrecognised, status_of
-from discreet.service.server.site_store import UNSEEN, SiteStore
+from discreet.service.server.site_store import UNSEEN, AskedEntry, SiteStore
 from discreet.trust.worker.worker_line import WorkerLine
 from tests.service.server.made_site import made_site
 
@@ -82,6 +82,83 @@ def test_what_was_answered_just_before_the_end_is_done_after_the_next_start(tmp_
         again = site.answer(user(site, "ann"), first.id)
         assert (again.result, again.replayed) == (first.result, True)
         assert site.counted(user(site, "ann"), "state") == {"asked": 1, "done": 1}
+
+
+def stored(folder: Path, *ids: str) -> SiteStore:
+    """A site's memory with questions that were asked."""
+    store = SiteStore(folder / "state")
+    for id in ids:
+        store.add_asked(AskedEntry(id, "ann", "patients", id, '"count"', 0.1, 0.0, "asked", "", "2026-01-01"))
+    return store
+
+
+def test_a_state_is_on_disk_from_its_moment_on_and_not_before_it(tmp_path: Path) -> None:
+    store, elsewhere = stored(tmp_path, "due", "later"), SiteStore(tmp_path / "state")  # as after a kill
+    due = time.monotonic() + 1.0
+    store.done_at("later", due)
+    store.done_at("due", 0.0)
+    while (found := elsewhere.asked_by_id("due")) is None or found.state != "done":
+        assert time.monotonic() < due, "nobody looked, and it was not written down"
+        time.sleep(0.01)
+    (found,) = elsewhere.asked(state="asked")
+    assert found.id == "later" or time.monotonic() >= due
+    store.close()  # waits for it
+    assert time.monotonic() >= due
+    assert elsewhere.counted("state") == {"done": 2}
+    elsewhere.close()
+
+
+def test_a_state_that_could_not_be_written_down_is_written_down_later(tmp_path: Path) -> None:
+    store = stored(tmp_path, "one")
+    store._settling = Mock()  # nobody looks by himself
+    whole, store._db = store._db, Mock()
+    store._db.execute.side_effect = sqlite3.OperationalError("database is locked")
+    store.done_at("one", 0.0)
+    with pytest.raises(sqlite3.OperationalError):
+        store.asked_by_id("one")
+    store._db = whole
+    assert store.counted("state") == {"done": 1}
+    store.close()
+
+
+def test_who_writes_states_down_goes_on_after_a_failure_and_ends_with_the_site(tmp_path: Path) -> None:
+    store, tried = stored(tmp_path, "one"), 0
+    settle = store._settle
+
+    def fails(db: sqlite3.Connection) -> None:
+        nonlocal tried
+        tried += 1
+        if tried <= 2:
+            raise sqlite3.OperationalError("database is locked")
+        settle(db)
+
+    store._settle = fails  # type: ignore[method-assign]
+    store.done_at("one", 0.0)
+    with sqlite3.connect(tmp_path / "state") as beside:
+        for _ in range(200):
+            if beside.execute("select state from asked").fetchall() == [("done",)]:
+                break
+            time.sleep(0.05)
+        else:
+            raise AssertionError("it was not written down")
+    store.close()
+
+
+def test_a_frozen_data_set_stays_so_for_whoever_asks_while_another_one_is_thawed(tmp_path: Path) -> None:
+    class Forgetful(dict[str, Any]):
+        """What is forgotten by somebody else just after each look at whether it is there."""
+
+        def __contains__(self, name: object) -> bool:
+            found = super().__contains__(name)
+            self.clear()
+            return found
+
+    store = stored(tmp_path)
+    store.freeze("patients", "an audit", "cat")
+    assert store.frozen("patients") == ("an audit", "cat")
+    store._frozen = Forgetful(store._frozen)
+    assert store.frozen("patients") == ("an audit", "cat")
+    store.close()
 
 
 def test_what_belongs_to_somebody_else_does_not_exist(site: Site) -> None:

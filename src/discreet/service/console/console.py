@@ -227,7 +227,9 @@ def _check_own(visit: Visit, request: Request) -> None:
 
 
 async def _body(request: Request) -> bytes | None:
-    """What a form sends; None where it is too long, too slow, or of another kind."""
+    """What a form sends; None where it is too long, too slow, of another kind, or whoever sends it is gone."""
+    from starlette.requests import ClientDisconnect
+
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return None
@@ -238,7 +240,7 @@ async def _body(request: Request) -> bytes | None:
                 found += chunk
                 if len(found) > LONGEST:
                     return None
-    except TimeoutError:
+    except (TimeoutError, ClientDisconnect):
         return None
     return bytes(found)
 

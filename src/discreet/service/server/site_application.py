@@ -17,7 +17,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
@@ -30,7 +30,7 @@ from discreet.service.server.handing_over import HandingOver
 from discreet.service.server.site import Site
 from discreet.service.server.site_counts import SiteCounts
 from discreet.service.server.site_file import UserEntry
-from discreet.service.server.site_refusals import TooLarge, TooMany, Unrecognised, plain_refusal, status_of
+from discreet.service.server.site_refusals import HungUp, TooLarge, TooMany, Unrecognised, plain_refusal, status_of
 
 THREADS = 128  # requests that are worked on at a time
 REPEATED = 4096  # requests that are known by their bytes
@@ -199,11 +199,14 @@ def _request(caller: UserEntry, name: str, body: bytes) -> tuple[str, str, bytes
 async def body_of(request: Request, most: int = MOST_BODY) -> bytes:
     """The body of a request, if it is not too large."""
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise TooLarge("a request", f"its body has more than {most:,} bytes", "Ask less at once.")
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise TooLarge("a request", f"its body has more than {most:,} bytes", "Ask less at once.")
+            parts.append(part)
+    except ClientDisconnect:
+        raise HungUp("a request", "the line was closed before all of it was there", "Send it again.") from None
     return b"".join(parts)
 
 

@@ -37,11 +37,16 @@ class TooLarge(DiscreetError):
     """A request has more bytes than are read."""
 
 
+class HungUp(DiscreetError):
+    """Whoever sends a request is gone, or too slow, before all of it is there: nobody is told."""
+
+
 STATUS: tuple[tuple[type[BaseException], HTTPStatus], ...] = (
     (Unrecognised, HTTPStatus.UNAUTHORIZED),
     (NotHere, HTTPStatus.NOT_FOUND),
     (TooMany, HTTPStatus.TOO_MANY_REQUESTS),
     (TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    (HungUp, HTTPStatus.BAD_REQUEST),
     (ReadOnlySite, HTTPStatus.SERVICE_UNAVAILABLE),
     (BudgetExceeded, HTTPStatus.PAYMENT_REQUIRED),
     (KeyReused, HTTPStatus.CONFLICT),

@@ -35,6 +35,7 @@ STATES = ("asked", "waiting", "queued", "running", "done", "denied", "failed", "
 UNDONE = ("asked", "running", "failed", "dangling", "queued")
 UNSEEN = 0.02  # seconds in which another process may change the file before this one looks
 LATE = 0.05  # seconds between two looks at which states that nobody asked for are to be on disk
+UNREAD = "", ""  # of a data set whose freezing was not looked up
 Key = tuple[str, bytes, bytes, float | None]
 
 
@@ -217,7 +218,11 @@ class SiteStore:
         if done:
             states = ",".join(f"'{state}'" for state in UNDONE)
             sql = f"update asked set state = 'done', why = '' where state in ({states}) and id in"
-            db.execute(f"{sql} (select value from json_each(?))", (json.dumps(done),))
+            try:
+                db.execute(f"{sql} (select value from json_each(?))", (json.dumps(done),))
+            except sqlite3.Error:
+                self._told.extend((now, id) for id in done)  # it is written down next time
+                raise
 
     def _settle_late(self) -> None:
         """Write down what nobody looked at: a little later than it could be, so that one transaction serves many."""
@@ -230,7 +235,11 @@ class SiteStore:
                     self._lock.wait()
                 self._resting = False
                 self._lock.wait(LATE)
-                self._settle(self._db)
+                try:
+                    self._settle(self._db)
+                except sqlite3.Error:  # locked for too long, or a full disk
+                    if self._closed:
+                        return  # the ledger knows, and the next start looks there
 
     def asked(
         self, user: str | None = None, data: str | None = None, state: str | None = None, most: int = -1
@@ -293,8 +302,9 @@ class SiteStore:
 
     def frozen(self, data: str) -> tuple[str, str] | None:
         """Why a data set is not asked, and who said so; None where it is."""
-        if data in self._frozen and time.monotonic() < self._looked + UNSEEN:
-            return self._frozen.get(data)
+        known = self._frozen.get(data, UNREAD)  # one look: what is remembered may be forgotten meanwhile
+        if known != UNREAD and time.monotonic() < self._looked + UNSEEN:
+            return known
         with self._turn() as db:
             self._look(db)
             if data not in self._frozen:
