@@ -251,4 +251,5 @@ def test_what_a_caller_does_to_a_statement_is_not_told_to_the_next_one() -> None
         again: Any = ledger.reserve(PureLoss(0.1), "count", request="r", key="k")
         for one in (done, again):
             assert one.stated == {"neighbors": "add_remove", "unit": {"kind": "record"}}
-            one.stated["neighbors"] = one.stated["unit"]["kind"] = "nobody"
+            stated: Any = one.stated
+            stated["neighbors"] = stated["unit"]["kind"] = "nobody"
