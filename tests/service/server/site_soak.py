@@ -145,7 +145,11 @@ def asked_until_killed(path: Path, clients: list[Client], draw: random.Random) -
 def served(path: Path, told: int) -> None:
     """In a fork: serve the site until it is killed."""
     with Site.open(path) as site:
-        serve(site, lambda address: os.write(told, f"{address}\n".encode()))
+
+        def tell(address: str) -> None:
+            os.write(told, f"{address}\n".encode())
+
+        serve(site, tell)
 
 
 def checked(path: Path, clients: list[Client], room: int) -> Found:
@@ -179,8 +183,10 @@ def mended(path: Path, dangling: list[str]) -> int:
     with Site.open(path) as site:
         ann, cat, found = site.file.users["ann"], site.file.users["cat"], 0
         for name in dangling:
-            site.store.moved(site.store.asked_by_key("ann", "patients", name).id, ("asked",), "dangling")
-            new = site.again(cat, site.store.asked_by_key("ann", "patients", name).id)
+            entry = site.store.asked_by_key("ann", "patients", name)
+            assert entry is not None
+            site.store.moved(entry.id, ("asked",), "dangling")
+            new = site.again(cat, entry.id)
             while (answer := site.answer(ann, new.id)).state in ("queued", "running"):
                 time.sleep(0.01)
             found += answer.done

@@ -115,6 +115,12 @@ def rewritten(folder: Path, wanted: Callable[[ChainEntry], bool]) -> None:
     edited(folder, edit)
 
 
+def run(db: sqlite3.Connection, statements: str) -> None:
+    """Run statements, one after another, in the transaction that is open."""
+    for one in statements.split(";"):
+        db.execute(one)
+
+
 COLUMNS = ("number", "kind", "key", "body", "hash")
 LAST = "(select max(number) from entry where kind = 'reserve')"
 EDITS: dict[str, str] = {
@@ -134,7 +140,7 @@ def test_a_file_that_was_edited_stops_the_site_that_has_it_open_and_the_next_one
 ) -> None:
     site, _ = opened
     answered(site)
-    edited(tmp_path, lambda db: [db.execute(one) for one in EDITS[edit].split(";")] and None)
+    edited(tmp_path, lambda db: run(db, EDITS[edit]))
     with pytest.raises(ReadOnlySite):
         site.verify(site.file.users["dan"], "patients")
     with pytest.raises(ReadOnlySite):
@@ -146,7 +152,7 @@ def test_a_file_that_was_edited_stops_the_site_that_has_it_open_and_the_next_one
 def test_a_result_that_was_exchanged_is_never_handed_out(opened: tuple[Site, httpx.Client], tmp_path: Path) -> None:
     site, _ = opened
     answered(site)
-    edited(tmp_path, lambda db: db.execute("update result set bytes = cast('5' as blob)") and None)
+    edited(tmp_path, lambda db: run(db, "update result set bytes = cast('5' as blob)"))
     with pytest.raises(ReadOnlySite):
         site.verify(site.file.users["cat"], "patients")
     with SqliteLedger.open(tmp_path / "patients.ledger") as ledger, pytest.raises(LedgerBroken, match="not the one"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
 import subprocess
@@ -10,11 +11,33 @@ import threading
 from pathlib import Path
 
 from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.service.client.site_line import _OwnConnection
 from discreet.service.server.site import Site
 from tests.service.server.made_site import made_site
-from tests.service.server.test_site_attacks import SERVER, asked
 
 ASKERS = 6
+SERVER = """
+import sys
+from discreet.service.server.serving_site import serve
+from discreet.service.server.site import Site
+with Site.open(sys.argv[1]) as site:
+    print(site.keys.drawn("ann"), flush=True)
+    serve(site, lambda address: print(address, flush=True))
+"""
+
+
+def asked(address: str, key: str, name: str) -> tuple[str, str | None]:
+    """The answer to a question, as far as the server lives to give it."""
+    host, port = address.removeprefix("http://").split(":")
+    line = _OwnConnection(host, int(port), None, 20.0)
+    body = json.dumps({"question": "count", "epsilon": 0.01, "key": name}).encode()
+    try:
+        status, data = line.exchanged("POST", "/api/data/patients/ask", body, {"Authorization": f"Bearer {key}"})
+        return name, json.loads(data)["text"] if status == 200 else None
+    except Exception:
+        return name, None
+    finally:
+        line.close()
 
 
 def test_a_site_that_is_upgraded_under_load_finishes_what_it_began(tmp_path: Path) -> None:
