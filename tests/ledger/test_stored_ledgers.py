@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, KeyReused, LedgerBroken, LedgerError, UncommittedCharge
+from discreet.core.errors import BudgetExceeded, KeyReused, LedgerBroken, LedgerError, ParameterError, UncommittedCharge
 from discreet.core.events import GaussianLoss, PureLoss
 from discreet.core.ledger import Committed, Reservation
 from discreet.ledger import chain, file_lock
@@ -328,6 +328,30 @@ def test_two_hundred_threads_around_the_last_cent(place: Place) -> None:
         for each in (one, two):
             assert each.balance().certified == 150 / 256
             assert each.verify().entries == 301
+
+
+def test_of_many_threads_that_admit_an_analyst_one_does(place: Place, ledger: StoredLedger) -> None:
+    """Each decides on the newest page: two entries for one name, or the cap of a refused thread, are a race."""
+    start = threading.Barrier(32)
+    with second(place, ledger) as other, ThreadPoolExecutor(32) as pool:
+
+        def admit(number: int) -> float:
+            start.wait()
+            cap = (number // 2 + 1) / 64
+            try:
+                (ledger, other)[number % 2].admit(f"analyst {number // 16}", Budget(cap))
+            except ParameterError:
+                return 0.0
+            return cap
+
+        admitted = list(pool.map(admit, range(32)))
+        for each in (ledger, other):
+            assert each.verify().entries == 3
+            for number in range(2):
+                [cap] = [cap for cap in admitted[number * 16 : number * 16 + 16] if cap]
+                assert each.balance(f"analyst {number}").budget.epsilon == cap
+    with place.opened() as again:
+        assert set(again.accounts) == {None, "analyst 0", "analyst 1"}
 
 
 def second(place: Place, first: StoredLedger) -> StoredLedger:

@@ -82,6 +82,23 @@ MUTANTS = [
         ("smaller(account, budget, page.chain.accounts[None].budget) | more", "opened(account, budget) | more"),
         tests="ledger/test_ledger.py",
     ),
+    *of(
+        "ledger/stored_ledger",
+        (
+            """\
+        def decided(page: Page) -> None:
+            new = smaller(account, budget, page.chain.accounts[None].budget) | more
+            if account in page.chain.accounts:
+""",
+            """\
+        known = self.accounts
+        def decided(page: Page) -> None:
+            new = smaller(account, budget, page.chain.accounts[None].budget) | more
+            if account in known:
+""",
+        ),
+        tests="ledger/test_stored_ledgers.py::test_of_many_threads_that_admit_an_analyst_one_does",
+    ),
     *of("ledger/ledger_file", ('for suffix in ("", "-wal"):', 'for suffix in ("",):'), tests=SHOWN),
     *of("ledger/account_state", ("return max(granted, last.slack if last else 0)", "return 0"), tests=SHOWN),
     *of(
