@@ -15,9 +15,10 @@ import pytest
 
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.local.means.hybrid_report import HybridReport
-from discreet.local.means.privunit_vector import DuchiVector
+from discreet.local.means.privunit_vector import DuchiVector, PrivUnitVector
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.reporter import Reporter
+from discreet.local.subspaces.product_report import GaussianProducts
 
 PLAIN = {
     "Reporter": "it shows numbers, and its path by its repr",
@@ -154,6 +155,17 @@ def test_the_owner_and_not_the_collector_says_what_may_be_spent() -> None:
     for wrong in (float("nan"), float("inf"), 0.0, -1.0):
         with pytest.raises(ParameterError, match="budget is"):
             Reporter(SURVEY, budget=wrong)
+
+
+def test_whatever_is_pure_is_reported_at_its_largest_loss_and_nothing_else_is() -> None:
+    device = Reporter(PrivUnitVector(4.0, 3), budget=8.5)
+    for place in range(2):
+        device.message(np.eye(3)[place])
+    assert device.spent == 8.0
+    with pytest.raises(BudgetExceeded, match=r"epsilon 12 of 8\.5"):
+        device.message(np.eye(3)[2])
+    with pytest.raises(ParameterError, match="is not pure"):
+        Reporter(GaussianProducts(2.0), budget=1e6)
 
 
 def test_accounts_name_no_values(tmp_path: Path) -> None:

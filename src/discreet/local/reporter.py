@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from discreet.accounting.accountant import epsilon
 from discreet.core.bits import Bits
 from discreet.core.checks import check_positive
 from discreet.core.errors import BudgetExceeded, ParameterError
-from discreet.core.events import PureLoss
+from discreet.core.events import DiscreteLoss, PureLoss
 from discreet.core.held import exclusive
 from discreet.ledger.own_account import OwnAccount
 from discreet.local.randomizer import DEVICE_EPSILON, Randomizer
@@ -71,9 +73,10 @@ class Reporter(OwnAccount):
         path: str | Path | None = None,
         bits: Bits | None = None,
     ) -> None:
-        if not isinstance(randomizer.event, PureLoss):
+        event = randomizer.event
+        self._each = epsilon(event, 0.0) if isinstance(event, PureLoss | DiscreteLoss) else math.inf
+        if self._each == math.inf:
             raise ParameterError("reporter", f"{randomizer} is not pure", "Use a randomiser with a pure promise.")
-        self._each = randomizer.event.epsilon
         if budget is None and self._each > DEVICE_EPSILON:
             remedy = "Give a budget, if that is what the owner wants."
             obstacle = f"a report costs epsilon {self._each:g}, and the device pays {DEVICE_EPSILON:g} at most"
