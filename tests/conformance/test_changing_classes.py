@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import threading
+from dataclasses import is_dataclass
 from typing import Any, get_args
 
 import pytest
@@ -124,6 +125,18 @@ def test_no_entrance_of_what_is_held_lets_another_thread_or_a_fork_in() -> None:
             own = changing().get((one.file, one.name), {})
             wrong += [f"{named(one)}.{each.name}" for each in entrances(one, own) if lets_others_in(one.kind, each)]
     assert not wrong, "mark these as exclusive"
+
+
+COPYING = {"__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__", "__getstate__", "__replace__"}
+
+
+def test_nothing_that_is_held_or_secret_has_a_way_of_its_own_to_be_copied() -> None:
+    """`dataclasses.replace` would be one for what is held."""
+    own = [one for one in sources() if not one.inside and inspect.isclass(one.kind)]
+    below = [one for one in own if issubclass(one.kind, Held | Secret) and one.kind not in (Held, Secret)]
+    assert len(below) > 80
+    assert [named(one) for one in below if COPYING & set(one.methods)] == []
+    assert [named(one) for one in below if issubclass(one.kind, Held) and is_dataclass(one.kind)] == []
 
 
 def test_nothing_is_exempt_that_need_not_be() -> None:
