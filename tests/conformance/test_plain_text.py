@@ -196,7 +196,7 @@ def own_forms() -> list[type[Any]]:
     """The classes that say themselves how they are printed; those that a dataclass makes quote all texts."""
     found = []
     for kind in (kind for room in rooms() for kind in public_classes(room)):
-        written = [vars(kind).get(name) for name in ("__str__", "__repr__")]
+        written = [vars(kind).get(name) for name in ("__str__", "__repr__", "_repr_html_", "to_html")]
         files = [one.__code__.co_filename for one in written if inspect.isfunction(one)]
         found += [kind] if any("discreet" in file for file in files) else []
     return found

@@ -122,6 +122,7 @@ def test_the_json_form_of_today_is_the_one_that_ledgers_keep() -> None:
         (RenyiLoss, {"orders": (2.0,), "values": ()}),
         (Repeated, {"event": PureLoss(1.0), "times": 0}),
         (Repeated, {"event": PureLoss(1.0), "times": 1.5}),
+        (Repeated, {"event": LaplaceLoss(1e300), "times": 2**70}),
         (Sampled, {"event": PureLoss(1.0), "rate": 0.0}),
         (Sampled, {"event": PureLoss(1.0), "rate": 0.5, "scheme": "shuffled"}),
         (Parallel, {"events": ()}),
@@ -170,6 +171,14 @@ def test_whatever_an_event_is_made_of_it_is_refused_by_name_or_has_a_price() -> 
                 AccountState(Budget(1.0, 1e-6)).after(event)
     with pytest.raises(ParameterError):
         LossTable(0, 3)  # type: ignore[arg-type]
+
+
+def test_events_far_apart_in_size_have_a_price() -> None:
+    """And no errors of arithmetic or of memory."""
+    for budget in (Budget(1.0, 1e-6), Budget(1.0)):
+        for event in (Composed((GaussianLoss(1.0), GaussianLoss(1e-17))), GaussianLoss(1e-17), GaussianLoss(1e-300)):
+            assert not AccountState(budget).after(event).holds
+        assert AccountState(budget).after(Repeated(LaplaceLoss(1.7e308), 2**53)).holds
 
 
 @pytest.mark.parametrize(

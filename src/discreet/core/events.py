@@ -32,8 +32,8 @@ FORMAT = 1
 RECENT = 256  # events whose forms are remembered
 TINY, LARGEST = 5e-324, sys.float_info.max
 LEAST = 1e-300  # a multiplier, so that losses are floats
-MOST = 10**300  # times
-FARTHEST = 2**22  # steps from 0 to the first loss of a table
+MOST = 2**53  # times: beyond, products with floats lose units
+FARTHEST = 2**24  # steps from 0 to the first loss of a table
 Scheme = Literal["poisson", "fixed_size", "poisson_replace"]
 
 
