@@ -7,7 +7,7 @@ import functools
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,19 @@ MUTATORS = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "fill", "insert", "pop", "popitem", "popleft"),
     *("put", "remove", "setdefault", "sort", "subtract", "update"),
 }
+FILLERS = {
+    "heappush",
+    "heappop",
+    "heapify",
+    "heapreplace",
+    "heappushpop",
+    "shuffle",
+    "copyto",
+    "putmask",
+    "fill_diagonal",
+}
+"""Functions that change what they are given first."""
+UFUNC_AT = (".add.at", ".subtract.at", ".maximum.at", ".minimum.at", ".multiply.at")
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -136,12 +149,48 @@ def stored(node: ast.AST) -> Iterator[ast.expr]:
 
 @functools.cache
 def directly(method: Method) -> frozenset[str]:
-    """The attributes of its object that a method changes by itself."""
-    found = {attribute(target) for node in ast.walk(method) for target in stored(node)}
-    for node in ast.walk(method):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
-            found.add(attribute(node.func.value))
+    """The attributes of its object that a method changes by itself, under a shorter name of its own too."""
+    names = shorter_names(method)
+    found = {attribute(one) or names.get(root(one) or "") for node in ast.walk(method) for one in changed(node, names)}
     return frozenset(name for name in found if name is not None)
+
+
+def changed(node: ast.AST, names: Mapping[str, str]) -> Iterator[ast.expr]:
+    """What a statement or call changes: what it assigns to, what it is a mutator of, and what it is told to fill.
+
+    Giving something else to a shorter name changes nothing; adding to it in place may.
+    """
+    own = not isinstance(node, ast.AugAssign)
+    yield from (one for one in stored(node) if not (own and isinstance(one, ast.Name) and one.id in names))
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+            short = attribute(node.func.value) is None
+            if not (short and node.func.attr in ("add", "subtract") and len(node.args) != 1):  # arithmetic
+                yield node.func.value
+        yield from (one.value for one in node.keywords if one.arg == "out")
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in FILLERS or ast.unparse(node.func).endswith(UFUNC_AT):
+            yield from node.args[:1]
+
+
+def shorter_names(method: Method) -> dict[str, str]:
+    """The local names that a method gives to parts of its object, and the attribute of each."""
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            pairs += zip(target.elts, value.elts, strict=False) if several else [(target, value)]  # type: ignore[attr-defined]
+    parts = (ast.Attribute, ast.Subscript)
+    named = {one.id: attribute(part) for one, part in pairs if isinstance(one, ast.Name) and isinstance(part, parts)}
+    return {name: own for name, own in named.items() if own is not None}
+
+
+def root(node: ast.AST) -> str | None:
+    """The name that an expression begins with."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 @functools.cache
@@ -160,6 +209,21 @@ def called(method: Method) -> frozenset[str]:
             case ast.Name("self") | ast.Call(func=ast.Name("super")):
                 found.add(one.attr)
     return frozenset(found)
+
+
+def kept_by_modules() -> Iterator[str]:
+    """What a module keeps beside its classes, and functions or methods in it change: the file and the name."""
+    for path in sorted(ROOT.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = {one.id for part in tree.body for one in stored(part) if isinstance(one, ast.Name)}
+        for function in (one for one in ast.walk(tree) if isinstance(one, Method)):
+            nodes = list(ast.walk(function))
+            told = {name for one in nodes if isinstance(one, ast.Global) for name in one.names}
+            inside = {one.id for node in nodes for one in stored(node) if isinstance(one, ast.Name)} - told
+            inside |= {one.arg for one in nodes if isinstance(one, ast.arg)}
+            for one in (one for node in nodes for one in changed(node, {})):
+                if (name := root(one)) in own - inside:
+                    yield f"{path.relative_to(ROOT).as_posix()} {name}"
 
 
 def sources() -> tuple[Source, ...]:

@@ -5,20 +5,24 @@ What a client does, sending or refusing, and in which words, is the same for all
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import json
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import discreet
+from discreet.ledger.own_account import OwnAccount
 from discreet.local.protocol import agreed, published
 from discreet.local.randomizer import DEVICE_EPSILON
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
-from tests.conformance.walk import for_each, modules, public_classes, randomizers, trial
+from tests.conformance.walk import for_each, modules, public_classes, randomizers, rooms, trial
 
 Client = Callable[[Any, Any], bytes]
 """Makes a message from what the collector published and a value."""
@@ -99,6 +103,27 @@ def of_class(kind: type[Any]) -> Client:
     return message
 
 
+CALLERS = {
+    "local/wire_client.py": "conformance/test_clients.py::test_what_a_client_does_is_the_same_for_all_values",
+    "service/client/site_line.py": "service/client/test_connect.py::test_a_site_that_lies_is_refused",
+    "trust/aggregation/aggregator_line.py": (
+        "trust/aggregation/test_prio_reporter.py::test_what_an_aggregator_answers_is_bounded_and_not_believed"
+    ),
+    "trust/network/link.py": "trust/network/test_faults.py::test_whatever_happens_on_all_lines_at_once",
+}
+"""What calls others over a line, and the test in which these lie to it."""
+ACCOUNTS = {
+    "Reporter": (
+        "conformance/test_clients.py::test_a_client_pays_no_more_than_its_own_limit_and_believes_no_derived_number"
+    ),
+    "DeviceAccount": (
+        "trust/aggregation/test_device_account.py"
+        "::test_all_tasks_together_cost_what_the_owner_lets_them_and_one_more_is_refused"
+    ),
+}
+"""The accounts of devices, and the test in which an asker wants more than their owners pay."""
+CALLING = ("http.client", "urllib.request", "requests", "httpx", "aiohttp", "websockets")
+DIALLING = ("create_connection", "open_connection", "urlopen", "HTTPConnection", "HTTPSConnection", "connect_ex")
 FOUND = dict(clients())
 HONEST = [json.loads(json.dumps(published(kind()))) for kind in randomizers()]
 every = for_each(FOUND)
@@ -150,6 +175,25 @@ def signed(parameters: dict[str, Any], honest: dict[str, Any]) -> dict[str, Any]
 
 def test_the_clients_are_found() -> None:
     assert {"Reporter", "RapporClient", "discreet.local.wire_client"} <= set(FOUND)
+
+
+def calls_out(tree: ast.Module) -> bool:
+    """Whether a file calls others by itself."""
+    nodes = list(ast.walk(tree))
+    names = {one.name for node in nodes if isinstance(node, ast.Import) for one in node.names}
+    names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    return bool(names & set(CALLING)) or any(isinstance(one, ast.Attribute) and one.attr in DIALLING for one in nodes)
+
+
+def test_whoever_calls_out_or_pays_for_a_device_is_lied_to_in_a_test() -> None:
+    source, tests = Path(discreet.__file__).parent, Path(__file__).parents[1]
+    found = {str(path.relative_to(source)) for path in source.rglob("*.py") if calls_out(ast.parse(path.read_text()))}
+    assert found == set(CALLERS), "name the test in which others lie to it"
+    kinds = [kind for room in rooms() for kind in public_classes(room) if issubclass(kind, OwnAccount)]
+    assert {kind.__name__ for kind in kinds if kind is not OwnAccount} == set(ACCOUNTS), "name the test of its limit"
+    for named in (*CALLERS.values(), *ACCOUNTS.values()):
+        file, _, name = named.partition("::")
+        assert f"def {name}(" in (tests / file).read_text(), named
 
 
 @every

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import io
 import json
 import re
+import urllib.request
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -31,6 +34,9 @@ from discreet.ledger.account import AccountPart
 from discreet.ledger.ledger_view import show
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.local import wire_client
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
+from discreet.local.protocol import published
 from discreet.microdata.anonymity.check_anonymity import AnonymityReport, ColumnRisk, SensitiveFigures
 from discreet.query.chart import Bar
 from discreet.query.select.explanation import Explanation
@@ -190,7 +196,7 @@ def own_forms() -> list[type[Any]]:
     """The classes that say themselves how they are printed; those that a dataclass makes quote all texts."""
     found = []
     for kind in (kind for room in rooms() for kind in public_classes(room)):
-        written = [vars(kind).get(name) for name in ("__str__", "__repr__")]
+        written = [vars(kind).get(name) for name in ("__str__", "__repr__", "_repr_html_", "to_html")]
         files = [one.__code__.co_filename for one in written if inspect.isfunction(one)]
         found += [kind] if any("discreet" in file for file in files) else []
     return found
@@ -261,6 +267,50 @@ def test_no_command_prints_what_records_say_raw(
         for line in said.split("\n"):
             assert line.isprintable(), (argv, ascii(line))
             assert not line.lstrip().startswith("FORGED"), argv
+
+
+SAYS = {
+    "local/wire_client.py": "what is printable of a collector's answer",
+    "service/aggregator/aggregator_server.py": "plain lines",
+    "service/bounded_http.py": "how an error is written in Python, in which texts are quoted",
+    "service/cli/command.py": "refusals without control characters",
+    "service/cli/private_file.py": "words of the library",
+    "service/cli/report_command.py": "words of the library",
+    "service/cli/saying.py": "plain lines: all that commands say",
+    "service/cli/sites/serve_command.py": "users of a site that is made up here, and their keys",
+    "service/console/console.py": "the name of an error's class",
+    "service/server/site_application.py": "the name of an error's class",
+}
+"""What prints, and why no text of others is in it as it came."""
+
+
+def prints(call: ast.Call) -> bool:
+    """Whether it is `print`, or writes to what every process has."""
+    name = ast.unparse(call.func)
+    return name == "print" or name.endswith(("stdout.write", "stderr.write", "stdout.writelines", "stderr.writelines"))
+
+
+def test_nothing_is_printed_but_where_it_is_made_plain() -> None:
+    source, found = Path(discreet.__file__).parent, set()
+    for path in sorted(source.rglob("*.py")):
+        text = path.read_text()
+        likely = "print(" in text or ".write(" in text
+        nodes = ast.walk(ast.parse(text)) if likely else ()
+        if any(isinstance(one, ast.Call) and prints(one) for one in nodes):
+            found.add(path.relative_to(source).as_posix())
+    assert found == set(SAYS), "let `saying.put` print it, or say why it is plain"
+
+
+def test_what_a_collector_answers_is_printed_without_control_characters(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    survey = json.dumps(published(GeneralizedRandomizedResponse(1.0, 3))).encode()
+    answers = iter([io.BytesIO(survey), io.BytesIO(f"{HOSTILE}\xff".encode() + b"\xff")])
+    monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: next(answers))
+    wire_client.main("http://127.0.0.1:1", "1")
+    said = capsys.readouterr().out.removesuffix("\n")
+    assert said.startswith("a?[2J??")
+    assert said.isprintable()
 
 
 def test_json_is_escaped_and_true() -> None:

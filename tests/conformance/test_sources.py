@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Bound
+from discreet.core.errors import NotPermitted, SchemaError
 from discreet.core.grid import Array, Grid
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.question import BoundedSum
@@ -86,6 +87,19 @@ def sums(source: Source) -> list[list[int]]:
     return [source.sum(question).tolist() for question in questions()]
 
 
+def counted_kinds(source: Source) -> Any:
+    """Rows per value of a column, where it counts them."""
+    try:
+        return sorted((key, count) for batch in source.keys("kind") for key, count in batch.items())
+    except (NotPermitted, SchemaError):
+        return None
+
+
+def handed_over(source: Any) -> Any:
+    """The rows themselves, where it hands them over."""
+    return [repr(batch.tolist()) for batch in source.batches(("x", "kind"))] if hasattr(source, "batches") else None
+
+
 def expected(table: dict[str, list[Any]]) -> list[list[int]]:
     return [question.steps(by_hand(table, question.columns)).sum(axis=0).tolist() for question in questions()]
 
@@ -117,9 +131,14 @@ def test_one_record_more_is_one_row_more_whatever_it_holds(kind: type[Source]) -
 
 @every
 def test_threads_get_what_one_gets(kind: type[Source]) -> None:
+    """Whatever they ask at the same time."""
     with opened(kind, ROWS) as source, ThreadPoolExecutor(THREADS) as pool:
         if source is not None:
-            assert list(pool.map(lambda _: sums(source), range(THREADS))) == [expected(ROWS)] * THREADS
+            reads = [sums, lambda one: one.units(), counted_kinds, handed_over]
+            alone = [read(source) for read in reads]
+            assert alone[0] == expected(ROWS)
+            together = pool.map(lambda place: reads[place % len(reads)](source), range(THREADS * len(reads)))
+            assert list(together) == alone * THREADS
 
 
 @every

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.core import events
+from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
+    COMBINATORS,
+    LEAVES,
     ApproximateLoss,
     Composed,
     ConcentratedLoss,
@@ -31,6 +34,7 @@ from discreet.core.events import (
     walked,
     written,
 )
+from discreet.ledger.account_state import AccountState
 
 size = st.floats(0, 1e6, allow_nan=False)
 positive = st.floats(1e-6, 1e6)
@@ -118,16 +122,63 @@ def test_the_json_form_of_today_is_the_one_that_ledgers_keep() -> None:
         (RenyiLoss, {"orders": (2.0,), "values": ()}),
         (Repeated, {"event": PureLoss(1.0), "times": 0}),
         (Repeated, {"event": PureLoss(1.0), "times": 1.5}),
+        (Repeated, {"event": LaplaceLoss(1e300), "times": 2**70}),
         (Sampled, {"event": PureLoss(1.0), "rate": 0.0}),
         (Sampled, {"event": PureLoss(1.0), "rate": 0.5, "scheme": "shuffled"}),
         (Parallel, {"events": ()}),
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(0, (0.5,)), "add": LossTable(0, (1.0,))}),
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(-9, (1.0,)), "add": LossTable(0, (1.0,))}),
+        (DiscreteLoss, {"step": 1.0, "remove": LossTable(-(2**31), (0.0,), 1.0), "add": LossTable(0, (1.0,))}),
+        (DiscreteLoss, {"step": 1.0, "remove": LossTable(0.5, (1.0,)), "add": LossTable(0, (1.0,))}),
+        (DiscreteLoss, {"step": 1.0, "remove": (0, (1.0,)), "add": LossTable(0, (1.0,))}),
+        (LaplaceLoss, {"multiplier": 5e-324}),
+        (Composed, {"events": (PureLoss(1.0), 3)}),
+        (Repeated, {"event": None, "times": 2}),
+        (Sampled, {"event": "pure", "rate": 0.5}),
     ],
 )
 def test_an_impossible_event_cannot_be_made(kind: type[Event], fields: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         kind(**fields)
+
+
+ODD: list[Any] = [None, "1", b"1", 1j, [], {}, (), object(), 10**400, -(10**5000), math.nan, math.inf, -1.0, 5e-324]
+PARTS: dict[type[Any], dict[str, Any]] = {
+    PureLoss: {"epsilon": 1.0},
+    ApproximateLoss: {"epsilon": 1.0, "delta": 0.5},
+    GaussianLoss: {"multiplier": 1.0},
+    LaplaceLoss: {"multiplier": 1.0},
+    ConcentratedLoss: {"rho": 1.0},
+    RenyiLoss: {"orders": (2.0,), "values": (1.0,)},
+    DiscreteLoss: {"step": 1.0, "remove": LossTable(0, (1.0,)), "add": LossTable(0, (1.0,))},
+    Repeated: {"event": PureLoss(1.0), "times": 2},
+    Sampled: {"event": PureLoss(1.0), "rate": 0.5, "scheme": "poisson"},
+    Composed: {"events": (PureLoss(1.0),)},
+    Parallel: {"events": (PureLoss(1.0),)},
+}
+
+
+def test_whatever_an_event_is_made_of_it_is_refused_by_name_or_has_a_price() -> None:
+    """Somebody else may send it: a party prices what it is asked."""
+    assert {*PARTS, NoPromise} == {*LEAVES, *COMBINATORS}
+    for kind, usual in PARTS.items():
+        for name in usual:
+            for odd in (*ODD, [None], [10**400], LossTable(0, (1.0 - 1e-10,), 1e-10)):
+                try:
+                    event = kind(**{**usual, name: odd})
+                except ParameterError:
+                    continue
+                AccountState(Budget(1.0, 1e-6)).after(event)
+    with pytest.raises(ParameterError):
+        LossTable(0, 3)  # type: ignore[arg-type]
+
+
+def test_events_far_apart_in_size_have_a_price() -> None:
+    """And no errors of arithmetic or of memory."""
+    for budget in (Budget(1.0, 1e-6), Budget(1.0)):
+        for event in (Composed((GaussianLoss(1.0), GaussianLoss(1e-17))), GaussianLoss(1e-17), GaussianLoss(1e-300)):
+            assert not AccountState(budget).after(event).holds
+        assert AccountState(budget).after(Repeated(LaplaceLoss(1.7e308), 2**53)).holds
 
 
 @pytest.mark.parametrize(
@@ -139,6 +190,11 @@ def test_an_impossible_event_cannot_be_made(kind: type[Event], fields: dict[str,
         '{"discreet.event":1,"event":{"is":"free"}}',
         '{"discreet.event":1,"event":{"is":"pure","epsilon":1.0,"bonus":1}}',
         '{"discreet.event":1,"event":{"is":"pure","epsilon":-1.0}}',
+        '{"discreet.event":1,"event":{"is":"pure","epsilon":"a"}}',
+        '{"discreet.event":1,"event":{"is":"composed","events":3}}',
+        '{"discreet.event":1,"event":5}',
+        '{"discreet.event":1,"event":' + '{"is":"composed","events":[' * 5,
+        "[" * 100_000,
     ],
 )
 def test_text_that_is_no_event_is_refused(text: str) -> None:

@@ -107,5 +107,10 @@ MUTANTS = [
         ("most = max(found, 0.0) + noise", "most = max(found, 0.0)"),
         tests="statistics/hypotheses/test_chi_square.py",
     ),
+    *of(
+        "trust/sources/relation",
+        ("        with ENGINE_LOCK:\n            return super().units()", "        return super().units()"),
+        tests="conformance/test_sources.py::test_threads_get_what_one_gets",
+    ),
     *of("graphs/laplacian_sketch", ("high=max(float(high) - padding, 0.0)", "high=max(float(high), 0.0)")),
 ]

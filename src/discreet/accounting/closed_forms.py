@@ -95,9 +95,17 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
 
 
 def _root(excess: Callable[[float], float], high: float) -> float:
-    """Where a decreasing function crosses 0, on the side where it is negative."""
+    """Where a decreasing function crosses 0, on the side where it is negative; infinity, where it stays above.
+
+    It does so below `high`, but for rounding, which matters where numbers are huge.
+    """
     from scipy.optimize import brentq  # loading it takes longer than opening a ledger, which seldom needs it
 
+    if excess(high) > 0:
+        beyond = grown(lambda times: excess(high * times) <= 0, 1.0, 2.0, MOST)
+        if beyond is None:
+            return math.inf
+        high *= beyond.high
     ends = grown(lambda part: excess(high / part) > 0, 1.0, 2.0, MOST)
     if ends is None:
         return high

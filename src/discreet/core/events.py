@@ -17,21 +17,58 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, ClassVar, Literal, cast, get_args
 
+from discreet.core.checks import quoted, shown
 from discreet.core.errors import ParameterError
 
 FORMAT = 1
 RECENT = 256  # events whose forms are remembered
+TINY, LARGEST = 5e-324, sys.float_info.max
+LEAST = 1e-300  # a multiplier, so that losses are floats
+MOST = 2**53  # times: beyond, products with floats lose units
+FARTHEST = 2**24  # steps from 0 to the first loss of a table
 Scheme = Literal["poisson", "fixed_size", "poisson_replace"]
 
 
 def _check(ok: bool, event: str, obstacle: str, remedy: str) -> None:
     if not ok:
         raise ParameterError(f"event {event}", obstacle, remedy)
+
+
+def _real(value: object) -> float:
+    """The number that somebody gave; nan where it is none, or beyond floats."""
+    try:
+        return math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _check_range(event: str, name: str, value: object, least: float, most: float, remedy: str) -> None:
+    """Refuse what is no number, or none in this range."""
+    if type(value) is not float or not least <= value <= most:
+        _check(least <= _real(value) <= most, event, f"{name} is {shown(value)}", remedy)
+
+
+def _several(event: str, values: object) -> tuple[Any, ...]:
+    """The parts of what has some, such as a list."""
+    _check(isinstance(values, Iterable) and not isinstance(values, str), event, f"{shown(values)} has no parts", "")
+    return tuple(cast(Iterable[Any], values))
+
+
+def _parts(event: str, values: object) -> tuple[Event, ...]:
+    """The same of what has events alone."""
+    parts = values if type(values) is tuple else _several(event, values)
+    for part in parts:
+        if not isinstance(part, Event):
+            _check(False, event, f"{shown(part)} is no event", "Give events.")
+    return parts
 
 
 class Event:
@@ -48,7 +85,7 @@ class PureLoss(Event):
     epsilon: float
 
     def __post_init__(self) -> None:
-        _check(0 <= self.epsilon < math.inf, self.kind, f"epsilon is {self.epsilon}", "Give 0 <= epsilon < inf.")
+        _check_range(self.kind, "epsilon", self.epsilon, 0.0, LARGEST, "Give 0 <= epsilon < inf.")
 
 
 @dataclass(frozen=True)
@@ -60,8 +97,8 @@ class ApproximateLoss(Event):
     delta: float
 
     def __post_init__(self) -> None:
-        _check(0 <= self.epsilon < math.inf, self.kind, f"epsilon is {self.epsilon}", "Give 0 <= epsilon < inf.")
-        _check(0 <= self.delta <= 1, self.kind, f"delta is {self.delta}", "Give 0 <= delta <= 1.")
+        _check_range(self.kind, "epsilon", self.epsilon, 0.0, LARGEST, "Give 0 <= epsilon < inf.")
+        _check_range(self.kind, "delta", self.delta, 0.0, 1.0, "Give 0 <= delta <= 1.")
 
 
 @dataclass(frozen=True)
@@ -72,7 +109,7 @@ class GaussianLoss(Event):
     multiplier: float
 
     def __post_init__(self) -> None:
-        _check(0 < self.multiplier < math.inf, self.kind, f"multiplier is {self.multiplier}", "Give 0 < it < inf.")
+        _check_range(self.kind, "multiplier", self.multiplier, LEAST, LARGEST, f"Give {LEAST:g} <= it < inf.")
 
 
 @dataclass(frozen=True)
@@ -83,7 +120,7 @@ class LaplaceLoss(Event):
     multiplier: float
 
     def __post_init__(self) -> None:
-        _check(0 < self.multiplier < math.inf, self.kind, f"multiplier is {self.multiplier}", "Give 0 < it < inf.")
+        _check_range(self.kind, "multiplier", self.multiplier, LEAST, LARGEST, f"Give {LEAST:g} <= it < inf.")
 
 
 @dataclass(frozen=True)
@@ -94,7 +131,7 @@ class ConcentratedLoss(Event):
     rho: float
 
     def __post_init__(self) -> None:
-        _check(0 <= self.rho < math.inf, self.kind, f"rho is {self.rho}", "Give 0 <= rho < inf.")
+        _check_range(self.kind, "rho", self.rho, 0.0, LARGEST, "Give 0 <= rho < inf.")
 
 
 @dataclass(frozen=True)
@@ -110,8 +147,8 @@ class RenyiLoss(Event):
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "orders", tuple(float(order) for order in self.orders))
-        object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+        object.__setattr__(self, "orders", tuple(map(_real, _several(self.kind, self.orders))))
+        object.__setattr__(self, "values", tuple(map(_real, _several(self.kind, self.values))))
         orders, values, kind = self.orders, self.values, self.kind
         alike, increase = len(orders) == len(values) > 0, all(a < b for a, b in pairwise(orders))
         found, remedy = f"{len(orders)} orders and {len(values)} values", "Leave out infinite divergences."
@@ -133,7 +170,7 @@ class LossTable:
     infinity: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "probabilities", tuple(float(p) for p in self.probabilities))
+        object.__setattr__(self, "probabilities", tuple(map(_real, _several("discrete", self.probabilities))))
 
 
 @dataclass(frozen=True)
@@ -146,13 +183,16 @@ class DiscreteLoss(Event):
     add: LossTable
 
     def __post_init__(self) -> None:
-        _check(0 < self.step < math.inf, self.kind, f"step is {self.step}", "Give 0 < step < inf.")
+        _check_range(self.kind, "step", self.step, TINY, LARGEST, "Give 0 < step < inf.")
         for table in (self.remove, self.add):
+            _check(isinstance(table, LossTable), self.kind, "a direction is no table", "Give two tables.")
+            near = isinstance(table.first, Integral) and abs(table.first) <= FARTHEST
+            _check(near, self.kind, f"a table begins at {shown(table.first)}", "Begin nearer to 0, in whole steps.")
             masses = table.probabilities
             losses = [(table.first + i) * self.step for i in range(len(masses))]
-            there = math.fsum(masses) + table.infinity
+            there = math.fsum(masses) + _real(table.infinity)
             back = math.fsum(p * math.exp(min(-loss, 700.0)) for p, loss in zip(masses, losses, strict=True) if p > 0)
-            positive = all(p >= 0 for p in masses) and table.infinity >= 0 and len(masses) > 0
+            positive = all(p >= 0 for p in masses) and _real(table.infinity) >= 0 and len(masses) > 0
             negative, sums = (
                 "a probability is negative, or there is none",
                 f"{there} and, for the other data set, {back}",
@@ -170,7 +210,7 @@ class Composed(Event):
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", tuple(self.events))
+        object.__setattr__(self, "events", _parts(self.kind, self.events))
 
 
 @dataclass(frozen=True)
@@ -182,9 +222,11 @@ class Repeated(Event):
     times: int
 
     def __post_init__(self) -> None:
-        whole = int(self.times) == self.times and self.times >= 1
-        _check(whole, self.kind, f"times is {self.times}", "Give a whole number, at least 1.")
-        object.__setattr__(self, "times", int(self.times))
+        _parts(self.kind, (self.event,))
+        if type(self.times) is not int or not 1 <= self.times <= MOST:
+            whole = 1 <= (times := _real(self.times)) <= MOST and times.is_integer()
+            _check(whole, self.kind, f"times is {shown(self.times)}", "Give a whole number, at least 1.")
+            object.__setattr__(self, "times", int(self.times))
 
 
 @dataclass(frozen=True)
@@ -203,9 +245,11 @@ class Sampled(Event):
     scheme: Scheme = "poisson"
 
     def __post_init__(self) -> None:
-        _check(0 < self.rate <= 1, self.kind, f"rate is {self.rate}", "Give 0 < rate <= 1.")
-        known, remedy = self.scheme in get_args(Scheme), f"Use one of {', '.join(get_args(Scheme))}."
-        _check(known, self.kind, f"scheme is {self.scheme!r}", remedy)
+        _check_range(self.kind, "rate", self.rate, TINY, 1.0, "Give 0 < rate <= 1.")
+        _parts(self.kind, (self.event,))
+        known = isinstance(self.scheme, str) and self.scheme in get_args(Scheme)
+        remedy = f"Use one of {', '.join(get_args(Scheme))}."
+        _check(known, self.kind, f"scheme is {quoted(self.scheme)}", remedy)
 
 
 @dataclass(frozen=True)
@@ -219,7 +263,7 @@ class Parallel(Event):
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", tuple(self.events))
+        object.__setattr__(self, "events", _parts(self.kind, self.events))
         _check(len(self.events) > 0, self.kind, "there are no parts", "Give at least one event.")
 
 
@@ -338,12 +382,14 @@ def read(text: str) -> Event:
     try:
         document = json.loads(text)
         version, node = document["discreet.event"], document["event"]
-    except (ValueError, KeyError, TypeError) as why:
+    except (ValueError, KeyError, TypeError, RecursionError) as why:
         raise ParameterError("read an event", f"this is not the JSON of one ({why})", "") from why
     if version != FORMAT:
         obstacle = f"it is in format {version}; this version reads format {FORMAT}"
         raise ParameterError("read an event", obstacle, "Read it with a newer release.", version=version)
-    return cast(Event, _value(node))
+    if not isinstance(found := _value(node), Event):
+        raise ParameterError("read an event", f"this is {shown(found)}", "")
+    return found
 
 
 def _node(value: Any) -> Any:

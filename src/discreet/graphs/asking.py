@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.parameters import checked
 from discreet.questions.graphs.edge_sums import node_count
 from discreet.questions.graphs.graph_statistic import ENDS, GraphStatistic
 from discreet.questions.question import BoundedQuestion
@@ -22,9 +23,9 @@ Asking = TypeVar("Asking", bound=Callable[..., Any])
 
 
 def of_a_graph(function: Asking) -> Asking:
-    """Say of a function's parameters what all functions of graphs say of them, where it says nothing itself."""
+    """Refuse what a function's annotations do not say, and say of its parameters what all functions of graphs say."""
     function.__doc__ = documented((function,), "graph", list(inspect.signature(function).parameters), {})
-    return function
+    return cast(Asking, checked(function))
 
 
 def edges_in(data: Any, name: str) -> PrivateData:

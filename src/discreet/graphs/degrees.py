@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.graphs.asking import asked_whole, degree_bound_of, edges_in, nodes_in, of_a_graph, whole_graph
@@ -239,6 +240,7 @@ def choose_max_degree(data: PrivateGraph, *, epsilon: float = 0.2, later: float 
     True
     """
     name = "bound on degrees"
+    check_positive(name, "later", later)
     graph = whole_graph(data, name, "node")
     gains = FlowGains(graph.nodes)
     margin = SparseVector(epsilon).margin(MISSED, gains.bound.radius * 2)

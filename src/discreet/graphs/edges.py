@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.checks import shown
 from discreet.core.errors import ParameterError
+from discreet.core.parameters import checked
 from discreet.graphs.asking import degree_bound_of, edges_in, estimated, nodes_in, of_a_graph, whole_graph
 from discreet.questions.columns.total import count_of
 from discreet.questions.graphs.bounded_degree import FlowEdges
@@ -108,6 +110,7 @@ def _edges(
     return estimated(name, data, question, budget, key, confidence, unit)
 
 
+@checked
 def block_counts(
     data: PrivateData,
     blocks: Sequence[int],
@@ -162,6 +165,15 @@ def block_counts(
     )
 
 
+def _places(name: str, nodes: Iterable[int]) -> set[int]:
+    """A set of nodes by their places; anything else is none."""
+    try:
+        return set(map(int, nodes))
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(name, f"{shown(nodes)} is no set of nodes", "Give their places.") from None
+
+
+@checked
 def cut(
     data: PrivateData,
     first: Iterable[int],
@@ -199,8 +211,8 @@ def cut(
     name = "cut"
     data = edges_in(data, name)
     nodes = nodes_in(data)
-    own = set(map(int, first))
-    other = set(range(nodes)) - own if second is None else set(map(int, second))
+    own = _places(name, first)
+    other = set(range(nodes)) - own if second is None else _places(name, second)
     if not own or not other or own & other or not own | other <= set(range(nodes)):
         obstacle = "its two sets are empty, overlap, or name a node that is not in the list"
         raise ParameterError(name, obstacle, f"Give places from 0 to {nodes - 1}, in one set each.")

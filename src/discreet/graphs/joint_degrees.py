@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.parameters import checked
 from discreet.graphs.asking import asked_whole, estimated, of_a_graph, whole_graph
 from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 from discreet.releases.columns import Series
@@ -79,6 +80,7 @@ def joint_degrees(
     )
 
 
+@checked
 def weighted_triangles(
     data: PrivateGraph,
     *,

@@ -13,6 +13,7 @@ from scipy.stats import chi2
 from discreet.accounting.accountant import delta as delta_of
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.graphs.asking import of_a_graph, whole_graph
@@ -24,6 +25,8 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.release import Release, check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.trust.private_graph import PrivateGraph
+
+MOST_NUMBERS = 2**30  # of all vectors together
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,6 +158,7 @@ def laplacian_sketch(
     """
     name = "sketch of the Laplacian"
     graph = whole_graph(data, name, "edge")
+    check_whole(name, "projections", projections, 1, MOST_NUMBERS // max(1, graph.nodes))
     plain = LaplacianSketch(projections=projections, neighbors=graph.neighbors)
     if pad is None:
         sketch = calibrate(plain, Budget(epsilon, delta))

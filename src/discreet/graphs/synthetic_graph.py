@@ -9,8 +9,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from discreet.core.budget import Budget
-from discreet.core.checks import check_seed
-from discreet.core.errors import ParameterError
+from discreet.core.checks import check_seed, check_whole
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
 from discreet.core.progress_bar import tracked
@@ -24,6 +23,7 @@ from discreet.trust.private_graph import PrivateGraph
 
 ASKED = "synthetic graph"
 SHARPNESS = 20.0  # how many times surer than it is the chain is of what was released: it seeks, and need not wander
+MOST_EXCHANGES = 10**7
 SHARES = (0.4, 0.3, 0.3)  # of the budget, for degrees, joint degrees and triangles
 
 
@@ -91,8 +91,7 @@ def synthetic_graph(
     True
     """
     graph = whole_graph(data, ASKED, "edge")
-    if not (isinstance(max_iter, int) and max_iter >= 0):
-        raise ParameterError(ASKED, f"max_iter is {max_iter}", "Give a whole number, zero or more.")
+    check_whole(ASKED, "max_iter", max_iter, 0, MOST_EXCHANGES)
     check_seed(ASKED, random_state)
     joint = JointDegrees(graph.nodes, degree_classes(graph.nodes))
     questions = (SortedDegrees(graph.nodes), joint, WeightedTriangles(graph.nodes))

@@ -256,7 +256,8 @@ def main(url: str, value: str) -> None:
     for attempt in range(3):  # the same message with the same identifier: it is counted once
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
-                print(answer.read(MOST_BYTES).decode())
+                said = answer.read(MOST_BYTES).decode(errors="replace")
+                print("".join(one if one.isprintable() else "?" for one in said))
                 return
         except TimeoutError:
             if attempt == 2:

@@ -11,7 +11,10 @@ from scipy.special import ndtr
 
 from discreet.accounting.pairs.pairs import UNIT, AtomsPair, GaussianPair, LaplacePair, LossPair
 from discreet.accounting.pairs.sampled_pairs import MixturePair, SubsetPair, SwappedPair, addition, removal
-from discreet.core.events import LossTable
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded
+from discreet.core.events import DiscreteLoss, LossTable, Repeated, Sampled
+from discreet.ledger.memory_ledger import MemoryLedger
 from tests.accounting import profiles
 
 mp = pytest.importorskip("mpmath")
@@ -87,6 +90,17 @@ def test_a_table_with_missing_mass_counts_it_as_infinite() -> None:
     pair = AtomsPair.of_table(0.5, LossTable(0, (0.5, 0.5 - 1e-10)))
     assert pair.p_alone == pytest.approx(1e-10, rel=1e-3)
     assert AtomsPair.of_table(0.5, LossTable(0, (0.5, 0.5 - 1e-16))).p_alone == 0
+
+
+def test_a_table_of_infinite_loss_alone_has_a_price_that_nobody_can_pay() -> None:
+    """Not an error of arithmetic, which an event that somebody sends would make of everybody who prices it."""
+    everything = LossTable(0, (0.0,), 1.0)
+    pair = AtomsPair.of_table(0.5, everything)
+    assert (len(pair.losses), pair.p_alone, pair.q_alone) == (0, 1.0, 1.0)
+    event = DiscreteLoss(0.5, everything, everything)
+    for asked in (event, Repeated(event, 3), Sampled(event, 0.5)):
+        with pytest.raises(BudgetExceeded):
+            MemoryLedger(Budget(50.0, 0.4)).reserve(asked, "all", request="all")
 
 
 @given(

@@ -14,7 +14,8 @@ import pytest
 
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.words import sayable
-from discreet.service.cli.command import MISTAKE, NO_LEDGER, OVER_BUDGET, UNWRITTEN, main
+from discreet.service.cli.command import MISTAKE, NO_LEDGER, OVER_BUDGET, UNWRITTEN, main, parser
+from tests.service.cli.test_ledger_command import leaves
 
 SCHEMA = """
 [columns.age]
@@ -83,8 +84,9 @@ def test_an_answer_that_cannot_be_written_stays_under_its_key(
 ) -> None:
     ledger = str(tmp_path / "ledger")
     assert main(["ledger", "create", ledger, *people[1:3], "--epsilon", "20"]) == 0
-    report = ["report", *people, "--ledger", ledger]
-    for command in (asked(people, "mean", "age", "--ledger", ledger, "--json"), [*report, "--json"]):
+    own = ["--ledger", ledger, "--json"]
+    sql = ["sql", people[0], "SELECT avg(age) FROM people", *people[1:], *own]
+    for command in (asked(people, "mean", "age", *own), ["report", *people, *own], sql):
         capsys.readouterr()
         with monkeypatch.context() as full:
             full.setattr(sys, "stdout", FullDisk())
@@ -98,6 +100,28 @@ def test_an_answer_that_cannot_be_written_stays_under_its_key(
         assert json.loads(capsys.readouterr().out)["receipt"]["replayed"] is True
         with SqliteLedger.open(ledger) as after:
             assert len(after.entries()) == charged
+
+
+PAYING = {"ask", "report", "sql", "synthesize", "anonymize", "fit"}
+"""The commands whose answer a ledger keeps. Of each there is a test that it is not lost on a full disk: the first three
+here, the others in their own files."""
+
+
+def test_every_command_whose_answer_a_ledger_keeps_is_tried_with_a_full_disk() -> None:
+    found = {leaf.prog for leaf in leaves(parser()) if {"file", "ledger", "key"} <= {one.dest for one in leaf._actions}}
+    assert found == {f"discreet {name}" for name in PAYING}
+
+
+def test_what_was_done_to_a_ledger_is_said_where_nobody_hears_of_it(
+    people: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = str(tmp_path / "ledger")
+    assert main(["ledger", "create", ledger, *people[1:3], "--epsilon", "20"]) == 0
+    monkeypatch.setattr(sys, "stdout", FullDisk())
+    assert main(["ledger", "raise", ledger, "--epsilon", "30", "--reason", "more people"]) == UNWRITTEN
+    said = capsys.readouterr().err
+    assert "It was done, and is on record" in said
+    assert "Nothing" not in said
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")

@@ -161,7 +161,7 @@ class AtomsPair:
         total = math.fsum(p)
         missing = 1 - total - table.infinity
         infinity = table.infinity + (missing if missing > 1e-12 else 0.0)
-        p = p[p > 0] * max(1.0, (1 - infinity) / total)
+        p = p[p > 0] * (max(1.0, (1 - infinity) / total) if total > 0 else 1.0)  # none, where all of it is infinite
         losses = losses[np.array(table.probabilities) > 0]
         q = p * np.exp(-losses)
         return cls(losses, p, q, infinity, max(0.0, 1 - math.fsum(q)), LossLattice(0.0, step, True))

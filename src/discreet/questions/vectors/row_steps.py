@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.schema.schema import Number
 
 CACHED = 2**17  # numbers at a time, which stay in the cache
@@ -19,6 +20,7 @@ SMALL = 2.0**-30  # what a number is multiplied by, so that finite numbers of al
 SLICE = 2**16  # numbers at a time
 
 
+@unheld("one call")
 @dataclass(frozen=True)
 class StepRows:
     """Some records in whole steps, a row each.

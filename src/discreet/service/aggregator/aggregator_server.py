@@ -18,6 +18,7 @@ import numpy as np
 from discreet.core.errors import BudgetExceeded, DiscreetError, EngineFailure, ParameterError
 from discreet.core.held import unheld
 from discreet.crypto.errors import Disagreement, Malformed, TooFewReports
+from discreet.display.plain import plain
 from discreet.query.task_file import written_task
 from discreet.service.bounded_http import BoundedHandler, BoundedServer
 from discreet.trust.aggregation.aggregator_line import PROBLEM, written_id
@@ -185,4 +186,4 @@ class _AggregatorHandler(BoundedHandler):
 
 def tell_owner(line: str) -> None:
     """Print what the owner should know; it quotes no report and no address."""
-    print(line, file=sys.stderr, flush=True)
+    print(plain(line), file=sys.stderr, flush=True)

@@ -20,7 +20,7 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.schema_file import read_schema
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.receipt_command import read_receipt
-from discreet.service.cli.saying import put, say
+from discreet.service.cli.saying import WayOut, put, say
 
 KINDS = ("admit", "raise", "expire", "reanchor")
 
@@ -194,5 +194,6 @@ def export(arguments: Namespace) -> int:
 
 def _told(done: str, ledger: SqliteLedger, arguments: Namespace) -> int:
     """Print what was done and the head to keep elsewhere."""
-    say(arguments, f"{done}\nhead {ledger.head}", done=done, head=ledger.head)
+    out = WayOut("It was done, and is on record.", f"See it with: discreet ledger show {plain(arguments.ledger)}")
+    say(arguments, f"{done}\nhead {ledger.head}", out, done=done, head=ledger.head)
     return 0

@@ -13,6 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.progress_bar import ProgressBar
+from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.query.plan import planned
 from discreet.query.report import Report, profile
@@ -136,4 +137,5 @@ def _delivered(made: Report, out: OutFile | None, arguments: Namespace) -> None:
     finally:
         put_paid(made.to_json() if arguments.json else str(made), arguments.key)
     if out is not None and not arguments.json:
-        put(f"\nWrote {out.path}")
+        said = f"The report was charged, is printed, and is in {out.path}."
+        put("\n" + plain(f"Wrote {out.path}"), said, "Take it there.")

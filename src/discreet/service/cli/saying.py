@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from argparse import Namespace
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +17,6 @@ from discreet.display.plain import plain_lines
 
 class Unwritten(DiscreetError):
     """What a command had to say could not be written."""
-
-
-def say(arguments: Namespace, text: str, **fields: Any) -> None:
-    """Print the text, or with `--json` the fields as one object on a line."""
-    put(json.dumps(fields, allow_nan=False) if arguments.json else text)
 
 
 def put(text: str, consequence: str = UNTOUCHED, remedy: str = "Make room, or write to another place.") -> None:
@@ -48,7 +44,7 @@ class WayOut:
     """What an error says where an answer that was paid for cannot be written."""
 
     consequence: str
-    remedy: str
+    remedy: str = "Make room, or write to another place."
 
     @classmethod
     def of(cls, key: str | None) -> WayOut:
@@ -58,6 +54,32 @@ class WayOut:
             return cls(lost, "Ask again, and write to another place.")
         kept = f"It was charged, and stays in the ledger under the key {key}."
         return cls(kept, f"Ask the same again with --key {key}, which costs nothing more.")
+
+
+def say(arguments: Namespace, text: str, out: WayOut | None = None, /, **fields: Any) -> None:
+    """Print the text, or with `--json` the fields as one object on a line.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Public. With `json`.
+    text : str
+        The lines.
+    out : WayOut, optional
+        What the error says where something was paid or changed, and this cannot be written.
+    """
+    out = WayOut(UNTOUCHED) if out is None else out
+    put(json.dumps(fields, allow_nan=False) if arguments.json else text, out.consequence, out.remedy)
+
+
+@contextmanager
+def writing_paid(path: object, key: str | None) -> Iterator[None]:
+    """Write a file of what was paid for: where that fails, it stays under its key, if a ledger has it."""
+    try:
+        yield
+    except OSError as why:
+        out = WayOut.of(key)
+        raise Unwritten(f"write {path}", str(why.strerror or why), out.remedy, out.consequence) from why
 
 
 def put_paid(text: str, key: str | None) -> None:

@@ -15,9 +15,12 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.service.cli.command import MISTAKE, NO_LEDGER, main
+from discreet.service.cli.command import MISTAKE, NO_LEDGER, UNWRITTEN, main
+from discreet.service.cli.sites import fit_command
 from discreet.service.server.serving_site import served
 from discreet.service.server.site import Site
+from tests.service.cli.tables.test_synthesize_command import full
+from tests.service.cli.test_ask_command import FullDisk
 
 
 @pytest.fixture
@@ -82,6 +85,33 @@ def test_a_learner_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     for wrong in (words, [*words[:2], "mean of age", *words[3:], "--schema", found[1]]):
         assert main(wrong) == MISTAKE
     assert main([*words[:-1], "model.pkl", "--schema", found[1]]) == MISTAKE
+
+
+def test_a_model_that_cannot_be_written_stays_under_its_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["sample", "--folder", str(tmp_path)])
+    table, schema, model, ledger = (str(tmp_path / name) for name in ("patients.csv", "patients.toml", "m.joblib", "l"))
+    own = ["--schema", schema, "--epsilon", "1"]
+    fitted = ["fit", table, "KMeans n_clusters=2 columns=['age']", *own, "--out", model]
+    paid = [*fitted, "--ledger", ledger]
+    assert main(["ledger", "create", ledger, *own]) == 0
+    capsys.readouterr()
+    with monkeypatch.context() as disk:
+        disk.setattr(fit_command, "replace_own", full)
+        assert main(paid) == UNWRITTEN
+        said = capsys.readouterr().err
+        assert main(fitted) == UNWRITTEN
+        assert "no ledger remembers it" in capsys.readouterr().err
+    assert "It was charged, and stays in the ledger under the key" in said
+    key = said.partition("--key ")[2].partition(",")[0]
+    with monkeypatch.context() as disk:
+        disk.setattr(sys, "stdout", FullDisk())
+        assert main([*paid, "--key", key]) == UNWRITTEN
+    assert "It was charged, and the model is in " in capsys.readouterr().err
+    assert joblib.load(model).cluster_centers_.shape == (2, 1)
+    with SqliteLedger.open(ledger) as opened:
+        assert len(opened.entries()) == 1
 
 
 def test_files_that_would_be_read_otherwise_than_they_were_meant_are_refused(

@@ -39,7 +39,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.schema.schema import Schema
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.parties.party_command import tell, until_stopped
-from discreet.service.cli.saying import say
+from discreet.service.cli.saying import WayOut, say
 from discreet.service.kept_file import KeptFile
 from discreet.service.key_file import read_card, read_identity, read_kept_secret, read_secret_key, write_secret_key
 from discreet.trust.gelu_net.gelu_line import GeluLine
@@ -125,12 +125,17 @@ def train(arguments: Namespace) -> int:
             with SqliteLedger.open(arguments.ledger) as ledger:
                 noisy.run(client, _private(inputs, classes, net, ledger))
             losses: list[float] = []
+            spent = f"What it cost is in {plain(arguments.ledger)}. "
         else:
             generator = np.random.default_rng(arguments.seed)
             losses = client.fit(inputs, classes, arguments.epochs, arguments.batch, generator)
+            spent = ""
         sent, received = client.traffic.sent, client.traffic.received
     text = f"trained; {sent / 1e6:.3g} MB were sent and {received / 1e6:.3g} MB received"
-    say(arguments, text, losses=losses, sent=sent, received=received)
+    out = WayOut(
+        f"{spent}The network was trained, and its weights are with the server.", "Nothing has to be done again."
+    )
+    say(arguments, text, out, losses=losses, sent=sent, received=received)
     return 0
 
 
@@ -145,9 +150,11 @@ def predict(arguments: Namespace) -> int:
         planned = plan_prediction(net, len(inputs), updates.kind)
         _say_before(arguments, planned, disclosures(net, None, client.left))
         classes = client.predict(inputs)
-        out.write("class\n" + "".join(f"{one}\n" for one in classes))
+        used = f"{len(inputs)} slots were used. "
+        out.write("class\n" + "".join(f"{one}\n" for one in classes), used + "Nothing was written.")
         left = client.left - len(inputs)
-    say(arguments, f"Wrote {plain(arguments.out)}. {left} slots are left.", out=arguments.out, left=left)
+    there = WayOut(f"{used}The classes are in {plain(arguments.out)}.", "Take them there.")
+    say(arguments, f"Wrote {plain(arguments.out)}. {left} slots are left.", there, out=arguments.out, left=left)
     return 0
 
 

@@ -34,7 +34,7 @@ from discreet.service.cli.matching.match_files import (
     write_register,
 )
 from discreet.service.cli.parties.party_command import tell, until_stopped
-from discreet.service.cli.saying import say
+from discreet.service.cli.saying import WayOut, say
 from discreet.service.key_file import new_passphrase, read_card, read_identity, read_secret_key, write_secret_key
 from discreet.trust.matching.gallery_keeper import GalleryKeeper
 from discreet.trust.matching.match_account import MatchAccount
@@ -44,6 +44,7 @@ from discreet.trust.matching.match_members import MatchMembers
 from discreet.trust.matching.match_question import BlockQuestion, MatchQuestion
 
 NO_EPSILON = Budget(1e-9)  # nothing but what is waived can be charged
+ANSWERED = WayOut("The question was answered, and counts.", "Write to another place, and ask again.")
 
 
 def key(arguments: Namespace) -> int:
@@ -177,7 +178,12 @@ def _ask_keeper(arguments: Namespace, vector: Vectors, own: Identity, keeper: Pa
         found = [(name, place, register.confirmed(secret, place, block, vector)), *found[1:]]
         found = found if found[0][2] >= arguments.threshold else found[1:]
     lines = [f"{plain(name)}: {score:.3f}" for name, _, score in found] or ["no match"]
-    say(arguments, "\n".join(lines), matches=[{"name": plain(name), "score": score} for name, _, score in found])
+    say(
+        arguments,
+        "\n".join(lines),
+        ANSWERED,
+        matches=[{"name": plain(name), "score": score} for name, _, score in found],
+    )
     return 0
 
 
@@ -190,7 +196,7 @@ def _ask_judge(arguments: Namespace, vector: Vectors, own: Identity, keeper: Par
     scores = _exchanged(arguments.at, own, MatchMembers(keeper, (card,)), question.asked)
     said = _exchanged(arguments.judge_at, own, MatchMembers(judge, (card,)), question.to_judge(scores))
     decision = question.decision(said, judge)
-    say(arguments, "yes" if decision else "no", match=decision)
+    say(arguments, "yes" if decision else "no", ANSWERED, match=decision)
     return 0
 
 

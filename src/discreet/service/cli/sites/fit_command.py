@@ -8,13 +8,15 @@ from contextlib import ExitStack
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.display.plain import plain
+from discreet.ledger.book_ledger import fresh_key
 from discreet.ledger.own_file import replace_own
 from discreet.query.asked_question import AskedQuestion
 from discreet.query.schema_file import read_schema
 from discreet.service.cli.account import check_account, paid_key
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.private_file import private_file, unquoted
-from discreet.service.cli.saying import say
+from discreet.service.cli.saying import WayOut, say, writing_paid
 from discreet.service.cli.sites.site_key import data_elsewhere
 
 ASKED = "discreet fit"
@@ -31,17 +33,18 @@ def fit(arguments: Namespace) -> int:
         raise ParameterError(ASKED, "nothing says what is public about the table", "Give --schema, or --site.")
     with ExitStack() as files:
         out = files.enter_context(OutFile(arguments.out, [arguments.file]))  # tried before anything is charged
-        key = arguments.key
         if arguments.site is not None:
-            data = data_elsewhere(arguments, files)
+            key, data = arguments.key or fresh_key(), data_elsewhere(arguments, files)
         else:
             check_account(arguments)
             key = paid_key(arguments)
             data = private_file(arguments, read_schema(arguments.schema), budget, files)
         model = unquoted(ASKED, lambda: question.ask(data, budget, key))
-    replace_own(out.path, _written(model))
-    receipt = model.receipt_
-    say(arguments, f"Wrote {arguments.out}: {model}\n{receipt.cost}", out=str(arguments.out), key=receipt.key)
+    with writing_paid(out.path, key):
+        replace_own(out.path, _written(model))
+    text, receipt = f"Wrote {plain(arguments.out)}: {model}", model.receipt_
+    there = WayOut(f"It was charged, and the model is in {out.path}.", "Take it there.")
+    say(arguments, f"{text}\n{receipt.cost}", there, out=str(arguments.out), key=receipt.key)
     return 0
 
 

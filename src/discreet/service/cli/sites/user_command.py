@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet.core.errors import ParameterError
 from discreet.ledger.own_file import replace_own
-from discreet.service.cli.saying import say
+from discreet.service.cli.saying import WayOut, say
 from discreet.service.server.api_keys import ApiKeys
 from discreet.service.server.site import STORE
 from discreet.service.server.site_file import SiteFile, check_name, read_site
@@ -56,7 +56,8 @@ def _keyed(arguments: Namespace, file: SiteFile) -> int:
     with _keys(file) as keys:
         drawn = keys.drawn(arguments.name, until)
     text = f"The key of {arguments.name}, shown here and never again:\n{drawn}"
-    say(arguments, text, user=arguments.name, key=drawn)
+    lost = WayOut("A key was drawn, and nobody has seen it.", "Draw another: discreet user key")
+    say(arguments, text, lost, user=arguments.name, key=drawn)
     return 0
 
 

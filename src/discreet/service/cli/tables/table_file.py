@@ -13,7 +13,7 @@ from discreet.display.plain import plain
 from discreet.microdata.published_table import PublishedTable
 from discreet.releases.release import finite
 from discreet.service.cli.out_file import OutFile
-from discreet.service.cli.saying import Unwritten, WayOut, put
+from discreet.service.cli.saying import put, writing_paid
 from discreet.trust.sources.columns.arrow_column import arrow
 from discreet.trust.sources.file import files_at
 
@@ -44,11 +44,8 @@ class TableFile(OutFile):
 
     def save(self, table: PublishedTable, key: str | None) -> None:
         """Write a table that was paid for; where that fails, it stays under its key, if a ledger has it."""
-        try:
+        with writing_paid(self.path, key):
             (table.to_csv if self._ending == ".csv" else table.to_parquet)(self.path)
-        except OSError as why:
-            out = WayOut.of(key)
-            raise Unwritten(f"write {self.path}", str(why.strerror or why), out.remedy, out.consequence) from why
 
     def say(self, table: PublishedTable, more: Mapping[str, Any], *, as_json: bool) -> None:
         """Print the first rows, what they cost and where all are; or all but the rows, as one JSON object.
