@@ -136,8 +136,6 @@ def test_the_price_may_be_in_the_text() -> None:
         sql(private(), text, epsilon=2.0)
     with pytest.raises(ParameterError, match="given twice"):
         sql(private(), text.replace("epsilon=0.5", "epsilon=0.5, epsilon=9"))
-    with pytest.raises(NotPermitted, match="max_groups_contributed"):
-        sql(private(), text.replace("epsilon=", "max_groups_contributed="))
 
 
 def test_a_price_inside_a_literal_is_no_price() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.query.schema_file import read_schema
+from discreet.query.select.privacy_options import PrivacyOptions
 from discreet.query.select.sql import read_sql
-from discreet.query.select.sql_text import privacy_options
 from discreet.query.tables_file import StatedTable, check_stated, opened_tables, read_tables
 from discreet.service.cli.account import check_account, paid_key
 from discreet.service.cli.plan_command import foreseen, nobody
@@ -75,8 +75,7 @@ def _opened(arguments: Namespace, first: PrivateData, stated: Mapping[str, State
 
 def _price(arguments: Namespace) -> Budget:
     """What it may cost: as it is given, or as the text says it."""
-    _, said = privacy_options(arguments.text)
-    epsilon = said.get("epsilon") if arguments.epsilon is None else arguments.epsilon
-    if epsilon is None:
+    _, said = PrivacyOptions.read(arguments.text)
+    if arguments.epsilon is None and said.epsilon is None:
         raise ParameterError("discreet sql", "nothing says what it may cost", "Give --epsilon, or --preview.")
-    return Budget(epsilon, arguments.delta or said.get("delta", 0.0))
+    return said.budget(arguments.epsilon, arguments.delta or None)
