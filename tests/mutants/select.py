@@ -120,6 +120,8 @@ MUTANTS = [
         "query/select/sql_text",
         ("if most > DEEPEST or words > MOST_TOKENS or repeated:", "if False:"),
         ("if len(statements) != 1 or ", "if "),
+        ("        if over:\n", "        if False:\n"),
+        ("            over += numbers\n", "            pass\n"),
         tests=SQL,
     ),
     *of(

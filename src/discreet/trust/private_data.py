@@ -161,6 +161,10 @@ class PrivateData(Holder):
         """
         return self._after(FilteredRows.read(self.relation, condition))
 
+    def filter(self, condition: str) -> PrivateData:
+        """The same as `where`, by the name that polars and Spark have for it."""
+        return self.where(condition)
+
     def derive(self, /, *, bounds: Mapping[str, tuple[float, float]] | None = None, **columns: str) -> PrivateData:
         """The same data set and account, with columns that are computed from each record by itself.
 

@@ -20,6 +20,20 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Node
 
 
+WAYS = (
+    "There are count, sum, avg, variance, var_pop, stddev, stddev_pop, min, max, median, quantile, percentile_cont, "
+    "covar_pop, covar_samp, corr."
+)
+INSTEAD = {
+    "mean": "Write avg(...).",
+    "total": "Write sum(...).",
+    "approxdistinct": "Write count(DISTINCT ...).",
+    "histogram": "Write SELECT age, count(*) ... GROUP BY age, with edges=.",
+    "approxtopk": "Write SELECT ward, count(*) AS n ... GROUP BY ward ORDER BY n DESC LIMIT 3.",
+    "mode": "Write SELECT ward, count(*) AS n ... GROUP BY ward ORDER BY n DESC LIMIT 1.",
+}
+
+
 @unheld("one call")
 @dataclass
 class SqlSelect:
@@ -128,8 +142,7 @@ class SqlSelect:
         elif kind_of(node) == "Star":
             self.sql.refused(node, "SELECT * would show records", "Ask for statistics, such as count(*).")
         elif kind_of(node) != "Column" and node not in self.grouped:
-            known = ", ".join(sorted(set(STATISTICS.values())))
-            self.sql.refused(node, "it is neither grouped by nor a statistic that is known here", f"There are {known}.")
+            self.sql.refused(node, "it is neither grouped by nor a statistic that is known here", _way(node))
         elif kind_of(node) == "Column":
             found = self.rows.reader.column(node)
             if found not in self.groups.values():
@@ -173,3 +186,9 @@ class SqlSelect:
         if found != round(found) or found < 0:
             self.sql.refused(self.node.args["limit"], "LIMIT is no whole number", "Write such as LIMIT 10.")
         return int(found)
+
+
+def _way(node: Node) -> str:
+    """What would be asked instead of a function that is not known."""
+    called = node.this if kind_of(node) == "Anonymous" else getattr(node, "key", "")
+    return INSTEAD.get(str(called).lower(), WAYS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeVar
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 LONGEST, DEEPEST, MOST_TOKENS = 2**14, 64, 2**12
 ASKED = "sql"
+WRITTEN = ("NUMBER", "STRING")
 SIGNS = {"EQ": "==", "NEQ": "!=", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 OPPOSITE = {"==": "!=", "!=": "==", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
@@ -83,7 +85,23 @@ class SqlText:
         statements = [one for one in found if one is not None]
         if len(statements) != 1 or kind_of(statements[0]) != "Select":
             raise NotPermitted(ASKED, "it is not one SELECT", "Write one SELECT, and nothing behind it.")
+        self._check_whole(statements[0])
         return statements[0]
+
+    def _check_whole(self, node: Node) -> None:
+        """Refuse a number or a text that the parser overlooks, as it does with arguments that it does not know."""
+        import sqlglot
+
+        there = [one for one in node.walk() if kind_of(one) in ("Literal", "Identifier")]  # names may be between quotes
+        tokens = [one for one in sqlglot.tokenize(self.text, dialect="duckdb") if one.token_type.name in WRITTEN]
+        written = Counter(one.text for one in tokens if one.token_type.name == "STRING")
+        numbers = [one.text for one in tokens if one.token_type.name == "NUMBER"]
+        over = [*(written - Counter(one.name for one in there))]
+        if sum(kind_of(one) == "Literal" and not one.is_string for one in there) < len(numbers):
+            over += numbers
+        if over:
+            obstacle = f"{', '.join(over):.60}: one of them stands where nothing is read"
+            raise ParameterError(ASKED, obstacle, "Give functions what they take, and no more.")
 
     def _check_size(self) -> None:
         if not isinstance(self.text, str) or len(self.text) > LONGEST:
