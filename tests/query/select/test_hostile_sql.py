@@ -13,6 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.query.select.sql import read_sql, sql
 from discreet.query.select.sql_text import DEEPEST, LONGEST
+from discreet.releases.table import Table
 from discreet.trust.private_data import PrivateData
 
 ROWS = 3000
@@ -109,9 +110,10 @@ def foretold(seed: int, queries: int) -> list[float]:
         text = allowed(source)
         expected = discreet.plan(data, text, n=ROWS, epsilon=1.0).expectations
         forecast = {one.question.rpartition(": ")[2]: one for one in expected}
-        names, met = [one.name for one in sql(data, text, epsilon=1.0).series], [_half_widths(data, text)]
+        asked = read_sql(data, text, epsilon=1.0)
+        names, met = [one.name for one in asked.asked().series], [_half_widths(asked.asked())]
         while len(met) < 20 or (len(met) < 200 and not _is_sure(met)):
-            met.append(_half_widths(data, text))
+            met.append(_half_widths(asked.asked()))
         for name, own in zip(names, np.mean(met, axis=0).tolist(), strict=True):
             one = forecast.get(name, expected[0])
             apart.append(max(one.low / own, own / one.high))
@@ -123,8 +125,8 @@ def _is_sure(met: list[list[float]]) -> bool:
     return bool(np.all(np.std(met, axis=0) <= 0.02 * len(met) ** 0.5 * np.mean(met, axis=0)))
 
 
-def _half_widths(data: PrivateData, text: str) -> list[float]:
-    intervals = [series.interval for series in sql(data, text, epsilon=1.0).series]
+def _half_widths(table: Table) -> list[float]:
+    intervals = [series.interval for series in table.series]
     return [float(np.median(one.high - one.low)) / 2 for one in intervals]
 
 

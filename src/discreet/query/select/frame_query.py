@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +15,7 @@ from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.plan import MOST_EPSILON, plan
-from discreet.query.forecast.planned_question import PlannedQuestion
+from discreet.query.forecast.planned_question import PlannedQuestion, read_once
 from discreet.query.select.bounds_by_group import BoundsByGroup
 from discreet.query.select.explanation import Explanation, explained
 from discreet.query.select.lost_groups import LostGroups
@@ -103,11 +103,11 @@ class FrameQuery:
             Public. As `discreet.plan` takes it: `delta`, `for_error`.
         """
 
-        def ask(data: PrivateData, budget: Budget) -> Table:
+        def read(data: PrivateData, budget: Budget) -> Callable[[], Table]:
             selection = dataclasses.replace(self.selection(budget), data=data)
-            return self.scaled.restored(selection.released(self.purpose))
+            return lambda: self.scaled.restored(selection.released(self.purpose))
 
-        found = plan(self.data, PlannedQuestion(self.purpose, ask), n=n, epsilon=epsilon, **how)
+        found = plan(self.data, PlannedQuestion(self.purpose, read_once(read)), n=n, epsilon=epsilon, **how)
         if expected is None:
             return found
         prices = dict.fromkeys((one.epsilon, one.delta) for one in found.expectations if math.isfinite(one.epsilon))
