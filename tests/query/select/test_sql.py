@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -326,3 +327,16 @@ def test_a_plan_says_the_error_before_anything_is_spent() -> None:
         low, high = found[name].interval
         met = float(np.mean(high - low)) / 2
         assert forecast[name].low / 1.15 <= met <= forecast[name].high * 1.15
+
+
+def test_what_is_said_beside_a_text_is_planned_with_it() -> None:
+    text = "SELECT age, avg(rate) AS rate FROM (SELECT age, stay / 2 AS rate FROM v) AS s GROUP BY age"
+    beside: dict[str, Any] = {"edges": [0, 40, 80], "bounds": {"rate": (0, 40)}}
+    data = private()
+    (expected,) = discreet.plan(data, text, n=N, epsilon=1.0, **beside).expectations
+    low, high = sql(data, text, epsilon=1.0, **beside)["rate"].interval
+    assert expected.low / 1.2 <= float(np.median(high - low)) / 2 <= expected.high * 1.2
+    (joined,) = discreet.plan({"v": data}, text, n=N, epsilon=1.0, **beside).expectations
+    assert joined.error == pytest.approx(expected.error, rel=0.05)
+    with pytest.raises(NotPermitted, match="makes no groups by itself"):
+        discreet.plan(data, text, n=N, epsilon=1.0)

@@ -64,12 +64,12 @@ def is_tables(data: Any) -> TypeGuard[Mapping[str, PrivateData | PublicTable]]:
 
 
 def joined(
-    tables: Mapping[str, PrivateData | PublicTable], question: Any, delta: float, most: int | None
+    tables: Mapping[str, PrivateData | PublicTable], question: Any, delta: float, how: Mapping[str, Any]
 ) -> JoinedQuestion:
-    """What a SELECT asks of several tables."""
+    """What a SELECT asks of several tables, with what is said beside it."""
     if not isinstance(question, str) or not is_sql(question):
         raise ParameterError(ASKED, "there are several tables", "Write SELECT ..., or give one of them.")
-    selection = read_sql(tables, question, delta=delta, most=most).selection
+    selection = read_sql(tables, question, delta=delta, **how).selection
 
     def read(data: PrivateData, budget: Budget) -> Callable[[], Any]:
         return partial(replace(selection, data=data, budget=budget).released, question)
@@ -83,8 +83,15 @@ def read_once(read: Callable[[PrivateData, Budget], Callable[[], Any]]) -> Calla
     return lambda data, budget: known(data, budget)()
 
 
-def planned_question(question: Any) -> PlannedQuestion:
+def planned_question(question: Any, how: Mapping[str, Any] | None = None) -> PlannedQuestion:
     """The question that is meant.
+
+    Parameters
+    ----------
+    question : str, callable or learner
+        Public. In any form.
+    how : mapping of str to object, optional
+        Public. What is said beside a SELECT: `edges`, `bounds`.
 
     Examples
     --------
@@ -95,9 +102,9 @@ def planned_question(question: Any) -> PlannedQuestion:
         case PlannedQuestion():
             return question
         case str() if is_sql(question):
-            return PlannedQuestion(
-                question, read_once(lambda data, budget: read_sql(data, question, **asdict(budget)).asked)
-            )
+            said = dict(how or {})
+            read = read_once(lambda data, budget: read_sql(data, question, **asdict(budget), **said).asked)
+            return PlannedQuestion(question, read)
         case str():
             return _in_words(Wording.of(question))
         case BaseEstimator():
