@@ -225,6 +225,16 @@ def test_pairs_and_distinct_values_are_written_as_they_are_read() -> None:
     assert [one.options for one in read.aggregates] == [one.options for one in own.aggregates]
 
 
+def test_what_sql_has_no_words_for_is_drawn_and_not_written() -> None:
+    data = tables()
+    joined = data["visits"].where("stay > 1").join(data["visits"], "ward", how="weighted", prefix="other_")
+    query = joined.group_by().aggregate("count")
+    assert "weighted join" in str(query.explain())
+    with pytest.raises(NotPermitted, match="sql of weighted join on ward = ward: it cannot be said in SQL"):
+        query.sql()
+    assert not data["visits"].ledger.entries()
+
+
 def test_an_explanation_draws_both_sides_of_a_join() -> None:
     data = tables()
     joined = data["visits"].join(data["wards"], "ward").join(data["people"])
