@@ -8,6 +8,7 @@ import pytest
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.neighbors import Unit
 from discreet.query import aggregates
 from discreet.query.aggregates import count, mean, quantile
 from discreet.query.select.frame import WAYS
@@ -81,6 +82,20 @@ def test_functions_and_words_say_the_same() -> None:
         assert statistic_asked("test", *found, read.options) == question
         query = private().group_by("ward").aggregate(words, again=question)
         assert query.relation.statistics[0].options == query.relation.statistics[1].options
+
+
+def test_rows_of_units_are_brought_together_by_functions_or_words() -> None:
+    unit = Unit("user", "who", rows=5)
+    data = PrivateData.of({**VISITS, "who": [i // 4 for i in range(N)]}, SCHEMA, Budget(1e6), unit=unit)
+    functions = data.per_unit(visits=count(), longest=aggregates.maximum("stay"), ever="any of ward == 'icu'")
+    words = data.per_unit(visits="count", longest="max of stay", ever="any of ward == 'icu'")
+    assert functions.relation == words.relation
+    assert functions.unit.rows == 1
+    found = functions.group_by("ever").aggregate(mean("visits")).release(epsilon=1e5)
+    assert found["mean of visits"].values == pytest.approx([4, 4], abs=0.01)
+    for wrong in (mean("stay", population=True), quantile("stay", 0.9), 3):
+        with pytest.raises(ParameterError):
+            data.per_unit(longest=wrong)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_asked_is_refused_where_it_is_written() -> None:
