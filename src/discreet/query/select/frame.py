@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.core.errors import ParameterError
@@ -64,12 +64,7 @@ class GroupedData:
             raise ParameterError(ASKED, f"{priced[0]} is said before anything is released", remedy)
         words, named_words = list(map(_words, asked)), {label: _words(one) for label, one in labelled.items()}
         statistics = [*zip(words, asked, strict=True), *labelled.items()]
-        every = tuple(_statistic(label, one) for label, one in statistics)
-        weighted = tuple(dataclasses.replace(one, weight=(weights or {}).get(one.label, 1.0)) for one in every)
-        for name in weights or {}:
-            if name not in [one.label for one in every]:
-                obstacle = f"there is a weight of {name!r:.60}, which is not asked for"
-                raise ParameterError(ASKED, obstacle, f"There are {', '.join(one.label for one in every)}.")
+        weighted = _weighted([_statistic(label, one) for label, one in statistics], weights or {})
         text = ", ".join([*words, *(f"{text} as {label}" for label, text in named_words.items())])
         scaled = BoundsByGroup.over(self.data, self.by, bounds or {}, weighted)
         relation = StatisticRows(GroupedRows(scaled.data.relation, self.by, self.edges), scaled.statistics)
@@ -109,6 +104,16 @@ def group_by(data: PrivateData, *by: str, edges: Edges | None = None) -> Grouped
 def _statistic(label: str, asked: Statistic) -> RowStatistic:
     question = asked if isinstance(asked, StatisticQuestion) else _in_words(asked)
     return RowStatistic(label, question.function.__name__, tuple(question.options.items()))
+
+
+def _weighted(every: Sequence[RowStatistic], weights: Mapping[str, float]) -> tuple[RowStatistic, ...]:
+    """The statistics with their shares of the price; a weight of what is not asked for is refused."""
+    labels = [one.label for one in every]
+    for name in weights:
+        if name not in labels:
+            obstacle = f"there is a weight of {name!r:.60}, which is not asked for"
+            raise ParameterError(ASKED, obstacle, f"There are {', '.join(labels)}.")
+    return tuple(dataclasses.replace(one, weight=weights.get(one.label, 1.0)) for one in every)
 
 
 def _in_words(text: str) -> StatisticQuestion:
