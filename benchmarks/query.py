@@ -194,7 +194,7 @@ def errors_beside_peers(interpreters: Mapping[str, str]) -> Iterator[Row]:
                     if count == 3 or peer in OF_FIVE:
                         yield missing(claim)
                     continue
-                theirs = run(interpreters[peer], peer, path, small, str(count))
+                theirs = finite(run(interpreters[peer], peer, path, small, str(count)))
                 over = (
                     np.mean([errors(one, truth, theirs) for one in own], axis=0) ** 0.5
                     / errors(theirs, truth, theirs) ** 0.5
@@ -223,6 +223,11 @@ def figures(rows: Sequence[Sequence[Any]]) -> Figures:
 
 def own_figures(table: Table) -> Figures:
     return figures(list(zip(table.labels["group"], *(series.values for series in table.series), strict=True)))
+
+
+def finite(found: Figures) -> Figures:
+    """Those groups of which a peer gave all statistics as numbers: it may answer that there is none."""
+    return {group: numbers for group, numbers in found.items() if np.isfinite(numbers).all()}
 
 
 def errors(found: Figures, truth: Figures, among: Figures) -> Array:

@@ -110,7 +110,7 @@ MUTANTS = [
     *of(
         "trust/sources/decoded_table",
         ("cumsum([len(own.addends) for own in each])[:-1]", "arange(1, len(each))"),
-        ("{column} AS r{column[1:]}", "{column} AS r{len(self._columns) - 1 - int(column[1:])}"),
+        ("return [self._columns[name] for name in columns]", "return [*self._columns.values()][: len(columns)]"),
         tests="trust/sources/test_several_sums.py conformance/test_recipes.py",
     ),
     *of(
@@ -130,7 +130,8 @@ MUTANTS = [
         "schema/relation/weighted_join",
         ("a.n + b.n AS s", "a.n AS s"),
         ("RowReach(0, both_ways=True, weighted=True)", "RowReach(0, weighted=True)"),
-        tests=WEIGHTED,
+        ("anywhere: ClassVar[bool] = False", "anywhere: ClassVar[bool] = True"),
+        tests=f"{WEIGHTED} trust/sources/test_spark_units.py",
     ),
     *of(
         "trust/sources/weighted_rows",
@@ -190,7 +191,7 @@ MUTANTS = [
         tests=ASKED,
     ),
     *of(
-        "query/select/sql",
+        "query/select/sql_select",
         ("if len(counted) < len(self.aggregates):", "if False:"),
         tests=ASKED,
     ),

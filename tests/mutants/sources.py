@@ -64,6 +64,8 @@ MUTANTS = [
     ),
     *of(
         "trust/sources/columns/sql_column",
+        ("if any(place != form - first for form, place in forms.items()):", "if False:"),
+        ("TRY_CAST({column} AS BIGINT) - CAST({first} AS BIGINT)", "{column} - {first}"),
         ('text_of(form) or ""', 'f"{form:.15g}" if form.__class__ is float else form'),
     ),
     *of(

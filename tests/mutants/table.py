@@ -1884,7 +1884,12 @@ MUTANTS = [
     ),
     *of(
         "query/forecast/practice",
-        ("source: Any = self._source(shape, table)", "source: Any = getattr(self.of, '_trust')._source"),
+        (
+            "source: Any = source_of(self.records(shape, table), self.schema, self.unit)",
+            "source: Any = getattr(self.of, '_trust')._source",
+        ),
+        ("        ledger.events.clear()\n", ""),
+        ("        bits.__setstate__((seed, 0))\n", ""),
         tests="query/forecast/test_plan.py",
     ),
     # statistics: what is declared is refused before anything is spent, and groups cost what one does

@@ -156,7 +156,7 @@ def test_columns_keep_what_is_public_about_them() -> None:
 
 def test_groups_that_only_the_data_know_are_found_in_it() -> None:
     each = opened().per_unit(town="only of town", longest="max of stay")
-    table = each.group_by("town").aggregate("count", "mean of longest", epsilon=20.0, delta=1e-5)
+    table = each.group_by("town").aggregate("count", "mean of longest").release(epsilon=20.0, delta=1e-5)
     assert table.labels["town"] == ("Bern",)
     own = VISITS.groupby("who")["town"].agg(lambda one: one.nunique() == 1 and one.iloc[0] == "Bern").sum()
     assert abs(table["count"].values[0] - own) < 10

@@ -15,6 +15,8 @@ DOUBLE = "FLOAT8"
 """The type of all numbers, as DuckDB and PostgreSQL both call it; for another engine, its own name takes this place."""
 COLUMN = re.compile(r"\bc([0-9]+)\b")
 COUNTED = 8  # edges that are all compared, which takes less time than a search
+GUARD = "/* guard */"
+GUARDS = re.compile(rf" \+ \S+ {re.escape(GUARD)}")
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,17 @@ class Formula:
         chosen = None if self.chosen is None else (renamed(self.chosen[0]), renamed(self.chosen[1]))
         return Formula(renamed(self.sql), chosen=chosen)
 
+    @property
+    def unguarded(self) -> Formula:
+        """The same for an engine that does not stop where a product underflows; see `never_tiny`.
+
+        Examples
+        --------
+        >>> never_tiny(Formula.column(0), 1.0).unguarded.sql
+        '(CAST(c0 AS FLOAT8))'
+        """
+        return Formula(GUARDS.sub("", self.sql))
+
     def __add__(self, other: Formula | float) -> Formula:
         return Formula(f"({self.sql} + {_written(other)})")
 
@@ -194,9 +207,12 @@ def never_tiny(numbers: Numbers, width: float) -> Numbers:
     """Numbers from 0 to a width; those that an engine computes are so far from zero that no product underflows.
 
     Added is less than half of the last place of any number above `width` * 2**-147, which stays what it is. A smaller
-    one becomes another that is as small: so are all its products, which no grid distinguishes from zero.
+    one becomes another that is as small: so are all its products, which no grid distinguishes from zero. It is marked,
+    for engines that can do without.
     """
-    return numbers + Formula.constant(width * 2.0**-200) if isinstance(numbers, Formula) else numbers
+    if not isinstance(numbers, Formula):
+        return numbers
+    return Formula(f"({numbers.sql} + {_written(width * 2.0**-200)} {GUARD})")
 
 
 def for_squares(numbers: Numbers, width: float) -> Numbers:

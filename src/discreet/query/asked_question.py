@@ -334,13 +334,14 @@ def _groups(plain: dict[str, Any]) -> AskedQuestion:
         raise ParameterError(ASKED, f"groups is {given!r:.60}", 'Write {"by": ["ward"], "words": ["count"]}.')
     by, words = given.get("by", []), given.get("words", [])
     labelled, edges = given.get("labelled", {}), _meant(given.get("edges"))
-    options = {one: _meant(given[one]) for one in ("confidence", "bounds", "weights") if given.get(one) is not None}
+    options = {one: _meant(given[one]) for one in ("bounds", "weights") if given.get(one) is not None}
+    confidence = {} if given.get("confidence") is None else {"confidence": _meant(given["confidence"])}
     if not isinstance(by, list) or not isinstance(words, list) or not isinstance(labelled, dict):
         raise ParameterError(ASKED, f"groups is {given!r:.60}", 'Write {"by": ["ward"], "words": ["count"]}.')
 
     def asks(data: PrivateData, budget: Budget, key: str | None) -> Any:
-        grouped = GroupedData(data, tuple(by), edges)
-        return grouped.aggregate(*words, **asdict(budget), **options, key=key, **labelled)
+        query = GroupedData(data, tuple(by), edges).aggregate(*words, **options, **labelled)
+        return query.release(**asdict(budget), **confidence, key=key)
 
     return AskedQuestion(plain, f"{', '.join(map(str, words))} by {' '.join(map(str, by))}", "groups", asks)
 

@@ -81,6 +81,24 @@ class StatisticQuestion:
     function: Callable[..., Any]
     options: dict[str, Any]
 
+    @property
+    def words(self) -> str:
+        """The same in words.
+
+        Examples
+        --------
+        >>> statistic_asked("example", discreet.quantile, ["age"], {"q": 0.9}).words
+        'quantile of age q=0.9'
+        """
+        columns = [one for name in PLACES for one in _names(self.options.get(name))]
+        of = f" of {' and '.join(columns)}" if columns else ""
+        said = [f" {name}={value!r}" for name, value in self.options.items() if name not in PLACES]
+        return "".join([self.function.__name__, of, *said])
+
+
+def _names(given: Any) -> list[str]:
+    return [] if given is None else [given] if isinstance(given, str) else list(given)
+
 
 @cache
 def declared() -> dict[str, Callable[..., Any]]:

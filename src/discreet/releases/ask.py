@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from discreet.core.budget import Budget
@@ -33,6 +34,11 @@ class Released:
     values: Array
     spread: Spread
     receipt: Receipt
+
+    @cached_property
+    def read(self) -> dict[Any, Any]:
+        """What was read off it, for whoever needs it again: several statistics may share a release."""
+        return {}
 
 
 def asked(

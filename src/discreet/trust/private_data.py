@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
@@ -42,6 +42,13 @@ from discreet.trust.sources.source_of import source_of
 from discreet.trust.sources.weighted_rows import weighed
 from discreet.trust.trust_model import Promise, TrustModel, check_ready
 from discreet.trust.wrapped_trust import WrappedTrust
+
+
+class InWords(Protocol):
+    """What says in words what is meant."""
+
+    @property
+    def words(self) -> str: ...
 
 
 class PrivateData(Holder):
@@ -161,6 +168,10 @@ class PrivateData(Holder):
         """
         return self._after(FilteredRows.read(self.relation, condition))
 
+    def filter(self, condition: str) -> PrivateData:
+        """The same as `where`, by the name that polars and Spark have for it."""
+        return self.where(condition)
+
     def derive(self, /, *, bounds: Mapping[str, tuple[float, float]] | None = None, **columns: str) -> PrivateData:
         """The same data set and account, with columns that are computed from each record by itself.
 
@@ -193,7 +204,7 @@ class PrivateData(Holder):
         by: str | Sequence[str] = (),
         groups: int | None = None,
         bounds: Mapping[str, tuple[float, float]] | None = None,
-        **columns: str,
+        **columns: str | InWords,
     ) -> PrivateData:
         """A table with one row for each unit, of all its rows: nothing is left out, and nothing is paid.
 
@@ -209,7 +220,8 @@ class PrivateData(Holder):
         bounds : mapping of str to (float, float), optional
             Public. Of counts and sums, which nothing else bounds; numbers outside are moved inside.
         **columns : str
-            Public. What the rows of a unit come to, such as `visits="count"`, `longest="max of stay"`,
+            Public. What the rows of a unit come to, such as `visits="count"`, `longest="max of stay"`, or by functions
+            of `discreet.query.aggregates`, `visits=count()`, `longest=maximum("stay")`;
             `ever="any of ward == 'icu'"`, `sex="only of sex"` (what all its rows have, if they agree); also `sum`,
             `mean`, `min`, `all`, of any expression or condition.
 
@@ -224,7 +236,8 @@ class PrivateData(Holder):
         (1, ['visits', 'longest'])
         """
         keys = (by,) if isinstance(by, str) else tuple(by)
-        node: RelationNode = PerUnit.read(self.relation, columns, bounds or {}, keys)
+        words = {name: one if isinstance(one, str) else getattr(one, "words", one) for name, one in columns.items()}
+        node: RelationNode = PerUnit.read(self.relation, words, bounds or {}, keys)
         if groups is not None and not keys:
             raise ParameterError("per_unit", "groups are limited, and nothing makes any", "Give `by`.")
         if keys:

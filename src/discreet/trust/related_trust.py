@@ -13,6 +13,7 @@ from discreet.questions.filtered import OfFiltered
 from discreet.questions.question import BoundedSum, Question, View
 from discreet.questions.tables.key_counts import KeyCounts
 from discreet.questions.transformed import OfTransformed
+from discreet.schema.relation.listed_rows import ListedRows
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.permit import KEPT
@@ -64,7 +65,9 @@ class RelatedTrust(Curator):
     def listing(self, lists: Mapping[str, Category]) -> RelatedTrust:
         """The same rows, with columns of text that are read as categories of these values."""
         assert not isinstance(self._rows, SparkUnits)  # `PrivateData.check_listing` was asked
-        return RelatedTrust(self._rows.listing(lists), self.neighbors, bits=self._bits)
+        return RelatedTrust(
+            self._rows.listed(ListedRows(self.relation, tuple(lists.items()))), self.neighbors, bits=self._bits
+        )
 
     def _put(self, question: Question) -> Question:
         """A question as it is put to the rows: a sum may move either way, where rows may also come."""

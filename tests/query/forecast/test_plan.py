@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.query.forecast.expected_error import _between_tables, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.plan import affordable, plan
-from discreet.query.forecast.planned_question import planned_question
+from discreet.query.forecast.planned_question import planned_question, read_once
 from discreet.query.forecast.practice import Practice, PracticeLedger
 from discreet.query.forecast.stand_in import Shape
 from discreet.query.sample.sample import sample
@@ -235,3 +236,28 @@ def test_a_synthetic_table_is_planned_by_its_distance_cells_and_memory() -> None
     assert narrow.expectations[1].error < 0.02
     assert [row.question.split(": ")[1] for row in narrow.expectations] == ["columns", "pairs", "cells", "memory"]
     assert narrow.expectations[2].error >= 3 + 3 + 9
+
+
+def test_what_is_opened_again_starts_anew() -> None:
+    """The noise of a seed is the same each time, and an account knows of one question alone."""
+    practice, asked = Practice(SCHEMA, 300, 0.0), partial(discreet.mean, column="age", epsilon=1.0)
+    values: dict[int, list[float]] = {}
+    for seed in (3, 4, 3):
+        data = practice.opened(Shape.EVEN, seed)
+        values.setdefault(seed, []).append(asked(data).value)
+        assert isinstance(data.ledger, PracticeLedger)
+        assert len(data.ledger.events) == 1
+    assert values[3][0] == values[3][1] != values[4][0]
+
+
+def test_a_question_is_read_once_for_the_same_records_and_price() -> None:
+    read: list[Budget] = []
+
+    def reading(data: PrivateData, budget: Budget) -> Callable[[], float]:
+        read.append(budget)
+        return lambda: discreet.mean(data, "age", epsilon=budget.epsilon).value
+
+    ask, data = read_once(reading), Practice(SCHEMA, 300, 0.0).opened(Shape.EVEN)
+    assert ask(data, Budget(1.0)) != ask(data, Budget(1.0))
+    assert abs(ask(data, Budget(1e6)) - ask(data, Budget(1e6))) < 1e-3
+    assert read == [Budget(1.0), Budget(1e6)]

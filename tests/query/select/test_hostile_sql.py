@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,13 @@ import pytest
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.query.forecast.expected_error import SELDOM, tried
+from discreet.query.forecast.planned_question import planned_question
+from discreet.query.forecast.practice import Practice
+from discreet.query.forecast.stand_in import Shape
 from discreet.query.select.sql import read_sql, sql
 from discreet.query.select.sql_text import DEEPEST, LONGEST
+from discreet.releases.table import Table
 from discreet.trust.private_data import PrivateData
 
 ROWS = 3000
@@ -102,20 +108,39 @@ def test_10000_spoilt_texts_have_an_answer_or_a_refusal() -> None:
     assert 300 < answered(1, 10_000) < 9_500
 
 
-def foretold(seed: int, queries: int) -> list[float]:
-    """How far each error is from what a plan foretold; where widths are noisy themselves, that of some answers."""
-    source, data, apart = random.Random(seed), private(), []
+@dataclass(frozen=True)
+class Foretold:
+    """An error that was met, over that which is foretold for records of this shape; and how far chance moves it."""
+
+    over: float
+    chance: float
+
+    @property
+    def apart(self) -> float:
+        """How many times one is the other, at least 1."""
+        return max(self.over, 1 / self.over)
+
+
+def foretold(seed: int, queries: int) -> list[Foretold]:
+    """Errors of queries about records that are everywhere alike, as one of the shapes is that a plan knows."""
+    source, data, found = random.Random(seed), private(), []
     for _ in range(queries):
         text = allowed(source)
-        expected = discreet.plan(data, text, n=ROWS, epsilon=1.0).expectations
-        forecast = {one.question.rpartition(": ")[2]: one for one in expected}
-        names, met = [one.name for one in sql(data, text, epsilon=1.0).series], [_half_widths(data, text)]
+        asked = read_sql(data, text, epsilon=1.0)
+        every = tried(planned_question(text), Practice(data, ROWS, 0.0), Budget(1.0)).errors
+        forecast = {one.what.rpartition(": ")[2]: one for one in every}
+        names, met = [one.name for one in asked.asked().series], [_half_widths(asked.asked())]
         while len(met) < 20 or (len(met) < 200 and not _is_sure(met)):
-            met.append(_half_widths(data, text))
+            met.append(_half_widths(asked.asked()))
         for name, own in zip(names, np.mean(met, axis=0).tolist(), strict=True):
-            one = forecast.get(name, expected[0])
-            apart.append(max(one.low / own, own / one.high))
-    return apart
+            one = forecast.get(name, every[0])
+            found.append(Foretold(own / one.errors[[*Shape].index(Shape.APART)], one.chance))
+    return found
+
+
+def farthest(found: list[Foretold]) -> float:
+    """How far off the errors are that are foretold worst, beyond two standard deviations of what chance makes."""
+    return max(one.apart / (1 + SELDOM * one.chance) for one in found)
 
 
 def _is_sure(met: list[list[float]]) -> bool:
@@ -123,18 +148,20 @@ def _is_sure(met: list[list[float]]) -> bool:
     return bool(np.all(np.std(met, axis=0) <= 0.02 * len(met) ** 0.5 * np.mean(met, axis=0)))
 
 
-def _half_widths(data: PrivateData, text: str) -> list[float]:
-    intervals = [series.interval for series in sql(data, text, epsilon=1.0).series]
+def _half_widths(table: Table) -> list[float]:
+    intervals = [series.interval for series in table.series]
     return [float(np.median(one.high - one.low)) / 2 for one in intervals]
 
 
 def test_a_plan_foretells_the_error_of_allowed_queries() -> None:
-    assert max(foretold(0, 5)) <= 1.15
+    assert farthest(foretold(0, 5)) <= 1.15
 
 
 @pytest.mark.slow
 def test_a_plan_foretells_the_error_of_200_allowed_queries() -> None:
-    assert max(foretold(1, 200)) <= 1.15
+    found = foretold(1, 200)
+    assert farthest(found) <= 1.15
+    assert np.mean([one.apart <= 1.15 for one in found]) >= 0.9
 
 
 def test_what_is_too_long_or_too_deep_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:

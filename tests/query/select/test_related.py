@@ -85,11 +85,11 @@ def test_groups_of_a_unit_are_limited_apart_from_its_rows() -> None:
     data = tables()["visits"]
     each = data.per_unit(by="ward", groups=1, total="sum of stay", bounds={"total": (0, 2000)})
     assert each.unit.rows == 1
-    table = each.group_by("ward").aggregate("count", "mean of total", epsilon=1e6)
+    table = each.group_by("ward").aggregate("count", "mean of total").release(epsilon=1e6)
     assert table["count"].values.sum() == len(np.unique(VISITS["who"]))
     both = data.per_unit(by="ward", total="sum of stay", bounds={"total": (0, 2000)})
     assert both.unit.rows == 4
-    sums = both.group_by("ward").aggregate("total of total", epsilon=1e6)["total of total"].values
+    sums = both.group_by("ward").aggregate("total of total").release(epsilon=1e6)["total of total"].values
     exact = [VISITS["stay"][VISITS["ward"] == ward].sum() for ward in ("day", "icu")]
     assert np.allclose(sums, exact, rtol=1e-3)  # no row was left out
     with pytest.raises(ParameterError, match="nothing makes any"):
@@ -197,7 +197,7 @@ def test_what_is_written_in_sql_is_read_as_the_same() -> None:
 
 def test_a_frame_plans_writes_and_explains_without_asking() -> None:
     data = tables()["visits"]
-    query = data.where("stay > 1").derive(hours="stay * 24").group_by("ward").asking("count", "mean of hours")
+    query = data.where("stay > 1").derive(hours="stay * 24").group_by("ward").aggregate("count", "mean of hours")
     assert isinstance(query.relation, StatisticRows)
     forecast = query.plan(n=PEOPLE, epsilon=1.0)
     assert [row.question.rpartition(": ")[2] for row in forecast.expectations] == ["count", "mean of hours"]
@@ -206,7 +206,7 @@ def test_a_frame_plans_writes_and_explains_without_asking() -> None:
         assert words in shown
     assert "table visits" in query.explain().html()
     assert data.ledger.entries() == ()
-    released = query.released(epsilon=2.0)
+    released = query.release(epsilon=2.0)
     assert 1.9 < released.receipt.epsilon <= 2.0
 
 
@@ -215,7 +215,7 @@ def test_pairs_and_distinct_values_are_written_as_they_are_read() -> None:
     query = (
         data.derive(half="stay / 2")
         .group_by("ward")
-        .asking("covariance of stay and half", "correlation of stay and half", "count_distinct of town")
+        .aggregate("covariance of stay and half", "correlation of stay and half", "count_distinct of town")
     )
     text = query.sql()
     assert "covar_pop(" in text
@@ -225,10 +225,20 @@ def test_pairs_and_distinct_values_are_written_as_they_are_read() -> None:
     assert [one.options for one in read.aggregates] == [one.options for one in own.aggregates]
 
 
+def test_what_sql_has_no_words_for_is_drawn_and_not_written() -> None:
+    data = tables()
+    joined = data["visits"].where("stay > 1").join(data["visits"], "ward", how="weighted", prefix="other_")
+    query = joined.group_by().aggregate("count")
+    assert "weighted join" in str(query.explain())
+    with pytest.raises(NotPermitted, match="sql of weighted join on ward = ward: it cannot be said in SQL"):
+        query.sql()
+    assert not data["visits"].ledger.entries()
+
+
 def test_an_explanation_draws_both_sides_of_a_join() -> None:
     data = tables()
     joined = data["visits"].join(data["wards"], "ward").join(data["people"])
-    shown = str(joined.group_by("sex").asking("count").explain())
+    shown = str(joined.group_by("sex").aggregate("count").explain())
     assert "join on same user" in shown
     assert "8 rows" in shown
     assert "public table wards" in shown
@@ -237,23 +247,23 @@ def test_an_explanation_draws_both_sides_of_a_join() -> None:
 
 
 def test_noise_that_is_explained_is_the_noise_that_is_added() -> None:
-    query = tables()["visits"].group_by("ward").asking("count")
+    query = tables()["visits"].group_by("ward").aggregate("count")
     stated = float(query.explain(epsilon=0.5).releases[0][2])
-    runs = [query.released(epsilon=0.5)["count"].values for _ in range(150)]
+    runs = [query.release(epsilon=0.5)["count"].values for _ in range(150)]
     assert np.std(np.array(runs) - np.mean(runs, axis=0)) == pytest.approx(stated, rel=0.2)
 
 
 def test_weights_split_the_price() -> None:
     query = tables()["visits"].group_by("ward")
-    even = query.asking("mean of stay", "median of stay")
-    heavy = query.asking("mean of stay", "median of stay", weights={"mean of stay": 9.0})
+    even = query.aggregate("mean of stay", "median of stay")
+    heavy = query.aggregate("mean of stay", "median of stay", weights={"mean of stay": 9.0})
     noises = [[float(one[2]) for one in asked.explain().releases] for asked in (even, heavy)]
     assert noises[1][0] < noises[0][0]
     assert noises[1][1] > noises[0][1]
     with pytest.raises(ParameterError, match="which is not asked for"):
-        query.asking("count", weights={"mean": 2.0})
+        query.aggregate("count", weights={"mean": 2.0})
     with pytest.raises(ParameterError):
-        query.asking("count", weights={"count": 0.0}).selection(Budget(1.0))
+        query.aggregate("count", weights={"count": 0.0}).selection(Budget(1.0))
 
 
 def test_bounds_by_group_make_the_noise_of_a_group_its_own() -> None:
@@ -261,9 +271,9 @@ def test_bounds_by_group_make_the_noise_of_a_group_its_own() -> None:
     data = tables()["visits"].derive(bounds={"stays": (0, 60)}, stays=short)
     bounds = {"stays": {"icu": (0, 60), "day": (0, 1)}}
     grouped = data.group_by("ward")
-    plain = grouped.aggregate("mean of stays", epsilon=1.0)
-    own = grouped.aggregate("mean of stays", bounds=bounds, epsilon=1.0)
-    sharp = grouped.aggregate("mean of stays", "standard_deviation of stays", bounds=bounds, epsilon=1e6)
+    plain = grouped.aggregate("mean of stays").release(epsilon=1.0)
+    own = grouped.aggregate("mean of stays", bounds=bounds).release(epsilon=1.0)
+    sharp = grouped.aggregate("mean of stays", "standard_deviation of stays", bounds=bounds).release(epsilon=1e6)
     widths = [np.subtract(one["mean of stays"].high, one["mean of stays"].low) for one in (own, plain)]
     assert widths[0][0] < widths[1][0] / 20
     exact = [VISITS["stay"][VISITS["ward"] == "day"].mean() / 60, VISITS["stay"][VISITS["ward"] == "icu"].mean()]
@@ -273,18 +283,18 @@ def test_bounds_by_group_make_the_noise_of_a_group_its_own() -> None:
     wrongs += [{"icu": (0, 60), "day": ends} for ends in ((1, 0), (0, 61), (0, float("nan")), ("a", 1))]
     for wrong in wrongs:
         with pytest.raises(ParameterError):
-            grouped.asking("mean of stays", bounds={"stays": wrong})
+            grouped.aggregate("mean of stays", bounds={"stays": wrong})
     with pytest.raises(NotPermitted, match="not moved between bounds"):
-        grouped.asking("total of stays", bounds=bounds)
+        grouped.aggregate("total of stays", bounds=bounds)
     with pytest.raises(NotPermitted, match="one column with listed values"):
-        data.group_by("town").asking("mean of stays", bounds=bounds)
+        data.group_by("town").aggregate("mean of stays", bounds=bounds)
     with pytest.raises(ParameterError, match="nothing is asked of"):
-        grouped.asking("count", bounds=bounds)
+        grouped.aggregate("count", bounds=bounds)
 
 
 def test_groups_that_a_threshold_would_lose_are_foretold() -> None:
     data = tables()["visits"]
-    query = data.group_by("town").asking("count")
+    query = data.group_by("town").aggregate("count")
     expected = {"Bern": 420.0, "Chur": 16.0}
     lost = query.lost(expected, epsilon=1.0, delta=1e-5)
     assert lost.chances["Bern"] < 0.01
@@ -294,13 +304,13 @@ def test_groups_that_a_threshold_would_lose_are_foretold() -> None:
     assert query.lost(edge, epsilon=1.0, delta=1e-5).number == pytest.approx(0.5, abs=0.1)
     assert data.ledger.entries() == ()
     with pytest.raises(NotPermitted, match="values of all groups are public"):
-        data.group_by("ward").asking("count").lost({"icu": 3.0})
+        data.group_by("ward").aggregate("count").lost({"icu": 3.0})
     with pytest.raises(ParameterError):
         query.lost({}, delta=1e-5)
 
 
 def test_a_plan_says_how_many_groups_are_left_out() -> None:
-    query = tables()["visits"].group_by("town").asking("count")
+    query = tables()["visits"].group_by("town").aggregate("count")
     found = query.plan(n=PEOPLE, epsilon=[0.1, 1.0], delta=1e-5, expected={"Bern": 420.0, "Chur": 16.0})
     lost = [(one.epsilon, round(one.error)) for one in found.expectations if one.question == "groups left out"]
     assert lost == [(0.1, 2), (1.0, 1)]
@@ -310,9 +320,9 @@ def test_a_plan_says_how_many_groups_are_left_out() -> None:
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_errors_that_are_stated_are_met_at_hardly_more_than_the_least_price(delta: float) -> None:
     data = tables()["visits"]
-    query, wanted = data.group_by("ward").asking("count", "mean of stay"), {"count": 40.0, "mean of stay": 3.0}
+    query, wanted = data.group_by("ward").aggregate("count", "mean of stay"), {"count": 40.0, "mean of stay": 3.0}
     found = query.for_errors(wanted, n=PEOPLE, delta=delta)
-    shared = data.group_by("ward").asking(*wanted, weights=found.weights)
+    shared = data.group_by("ward").aggregate(*wanted, weights=found.weights)
     for part, holds in ((1.0, True), (0.85, False)):
         errors = [one.error for one in shared.plan(n=PEOPLE, epsilon=part * found.epsilon, delta=delta).expectations]
         assert all(error <= most for error, most in zip(errors, wanted.values(), strict=True)) is holds

@@ -238,9 +238,10 @@ def test_two_columns_of_unknown_values_are_refused() -> None:
 
 
 def test_words_name_statistics_and_columns() -> None:
-    table = group_by(private(), "ward").aggregate("count", "mean of stay", old="quantile of age q=0.9", epsilon=1e5)
+    query = group_by(private(), "ward").aggregate("count", "mean of stay", old="quantile of age q=0.9")
+    table = query.release(epsilon=1e5)
     assert [one.name for one in table.series] == ["count", "mean of stay", "old"]
-    assert private().group_by("ward").aggregate("count", epsilon=1e5).values.sum() == N
+    assert private().group_by("ward").aggregate("count").release(epsilon=1e5).values.sum() == N
     for words, says in (("men of stay", "Did you mean"), ("", "no statistic"), ("mean of stay by ward", "of all")):
         with pytest.raises(ParameterError, match=says):
             private().group_by("ward").aggregate(words)
@@ -248,7 +249,7 @@ def test_words_name_statistics_and_columns() -> None:
 
 def test_what_is_chosen_and_computed_reaches_groups_that_only_the_data_know() -> None:
     data = private().where("age > 50").derive(hours="stay * 24").where("hours > 100")
-    table = data.group_by("town", "ward").aggregate("count", "mean of hours", epsilon=1e5, delta=1e-6)
+    table = data.group_by("town", "ward").aggregate("count", "mean of hours").release(epsilon=1e5, delta=1e-6)
     own = VISITS[(VISITS.age > 50) & (VISITS.stay * 24 > 100)]
     for place, (town, ward) in enumerate(zip(table.labels["town"], table.labels["ward"], strict=True)):
         group = own[(own.town == town) & (own.ward == ward)]
@@ -259,7 +260,7 @@ def test_what_is_chosen_and_computed_reaches_groups_that_only_the_data_know() ->
 @pytest.mark.parametrize("name", ["a\x00b", "o'r;--", "group", "\u202e"])
 def test_odd_names_are_groups_like_others(name: str) -> None:
     odd = PrivateData.of(VISITS.assign(town=[name, "Bern"] * (N // 2)), DESCRIBED, RICH)
-    table = odd.group_by("town").aggregate("count", "mean of stay", epsilon=1e4, delta=1e-6)
+    table = odd.group_by("town").aggregate("count", "mean of stay").release(epsilon=1e4, delta=1e-6)
     assert table.labels["town"] == tuple(sorted([name, "Bern"]))
     assert table["count"].values.tolist() == [N // 2, N // 2]
 
@@ -267,7 +268,7 @@ def test_odd_names_are_groups_like_others(name: str) -> None:
 @pytest.mark.parametrize("limit", ["MOST_GROUPS", "MOST_NUMBERS"])
 def test_of_too_many_groups_the_largest_are_shown(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"discreet.query.select.selection.{limit}", 5)
-    table = private().group_by("town", "ward").aggregate("count", epsilon=1e5, delta=1e-6)
+    table = private().group_by("town", "ward").aggregate("count").release(epsilon=1e5, delta=1e-6)
     assert sorted(set(table.labels["town"])) == ["Basel", "Bern"]
     assert table.values.sum() == np.sum(VISITS.town != "Chur")
 
@@ -275,7 +276,7 @@ def test_of_too_many_groups_the_largest_are_shown(limit: str, monkeypatch: pytes
 def test_pooled_units_share_what_a_unit_may_add() -> None:
     listed = {name: kind for name, kind in DESCRIBED.items() if name != "town"}
     data = PrivateData.of(VISITS, listed, RICH, unit=Unit("user", "who", pooled=True))
-    found = data.group_by("ward").aggregate("count", "mean of stay", epsilon=1e5)["count"].values
+    found = data.group_by("ward").aggregate("count", "mean of stay").release(epsilon=1e5)["count"].values
     assert found.sum() == pytest.approx(VISITS.who.nunique(), abs=1)
 
 
@@ -285,7 +286,7 @@ def test_everybody_reports_each_sum_and_pays_once() -> None:
         rows, {name: DESCRIBED[name] for name in rows}, Budget(50.0), neighbors=Neighbors.REPLACE
     )
     local = PrivateData(Local(trusted._trust._source, bits=DeterministicBits(0)), trusted.ledger)
-    table = local.where("age > 10").group_by("ward").aggregate("count", "mean of age", epsilon=50.0)
+    table = local.where("age > 10").group_by("ward").aggregate("count", "mean of age").release(epsilon=50.0)
     assert len(local.ledger.entries()) == 1
     exact = VISITS[VISITS.age > 10].groupby("ward").size()
     assert table["count"].values == pytest.approx(exact.to_numpy(), rel=0.1)
@@ -314,7 +315,7 @@ def test_one_key_is_not_two_questions(other: dict[str, Any]) -> None:
 
     def asked(words: tuple[str, ...] = ("count", "mean of stay"), weighted: bool = False, **how: Any) -> None:
         groups = group_by(data, "age", edges=how.get("edges", [0, 20, 100]))
-        selection = groups.selection(*words, budget=Budget(how.get("epsilon", 1.0)))
+        selection = groups.aggregate(*words).selection(Budget(how.get("epsilon", 1.0)))
         if weighted:
             first, *others = selection.aggregates
             selection = replace(selection, aggregates=(replace(first, weight=20.0), *others))
@@ -329,6 +330,8 @@ def test_one_key_is_not_two_questions(other: dict[str, Any]) -> None:
 
 def test_the_same_key_is_charged_once_and_gives_the_same_numbers() -> None:
     data = private(Budget(1.0, 1e-6))
-    first, again = (data.group_by("town").aggregate("count", epsilon=1.0, delta=1e-6, key="k") for _ in range(2))
+    first, again = (
+        data.group_by("town").aggregate("count").release(epsilon=1.0, delta=1e-6, key="k") for _ in range(2)
+    )
     assert first.values.tolist() == again.values.tolist()
     assert len(data.ledger.entries()) == 1

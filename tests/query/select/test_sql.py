@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -136,8 +137,6 @@ def test_the_price_may_be_in_the_text() -> None:
         sql(private(), text, epsilon=2.0)
     with pytest.raises(ParameterError, match="given twice"):
         sql(private(), text.replace("epsilon=0.5", "epsilon=0.5, epsilon=9"))
-    with pytest.raises(NotPermitted, match="max_groups_contributed"):
-        sql(private(), text.replace("epsilon=", "max_groups_contributed="))
 
 
 def test_a_price_inside_a_literal_is_no_price() -> None:
@@ -185,6 +184,12 @@ REFUSED = [
     ("SELECT stay FROM v", "neither grouped by nor inside a statistic"),
     ("SELECT ward, count(*) FROM v", "neither grouped by nor inside"),
     ("SELECT avg(stay) OVER () FROM v", "neither grouped by nor a statistic"),
+    ("SELECT quantile(stay, 0.5, 7) FROM v", "0.5, 7: one of them stands where nothing is read"),
+    ("SELECT quantile(stay, 0.5, 'x') FROM v", "x: one of them stands where nothing is read"),
+    ("SELECT mean(stay) FROM v", r"Write avg\(\.\.\.\)"),
+    ("SELECT histogram(stay) FROM v", "GROUP BY age, with edges="),
+    ("SELECT approx_top_k(ward, 3) FROM v", "ORDER BY n DESC LIMIT 3"),
+    ("SELECT approx_count_distinct(stay) FROM v", r"Write count\(DISTINCT \.\.\.\)"),
     ("SELECT count(DISTINCT ward, ill) FROM v", "once each"),
     ("SELECT sum(DISTINCT stay) FROM v", "once each"),
     ("SELECT corr(stay) FROM v", "or less|cannot be read"),
@@ -322,3 +327,16 @@ def test_a_plan_says_the_error_before_anything_is_spent() -> None:
         low, high = found[name].interval
         met = float(np.mean(high - low)) / 2
         assert forecast[name].low / 1.15 <= met <= forecast[name].high * 1.15
+
+
+def test_what_is_said_beside_a_text_is_planned_with_it() -> None:
+    text = "SELECT age, avg(rate) AS rate FROM (SELECT age, stay / 2 AS rate FROM v) AS s GROUP BY age"
+    beside: dict[str, Any] = {"edges": [0, 40, 80], "bounds": {"rate": (0, 40)}}
+    data = private()
+    (expected,) = discreet.plan(data, text, n=N, epsilon=1.0, **beside).expectations
+    low, high = sql(data, text, epsilon=1.0, **beside)["rate"].interval
+    assert expected.low / 1.2 <= float(np.median(high - low)) / 2 <= expected.high * 1.2
+    (joined,) = discreet.plan({"v": data}, text, n=N, epsilon=1.0, **beside).expectations
+    assert joined.error == pytest.approx(expected.error, rel=0.05)
+    with pytest.raises(NotPermitted, match="makes no groups by itself"):
+        discreet.plan(data, text, n=N, epsilon=1.0)

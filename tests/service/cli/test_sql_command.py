@@ -47,6 +47,20 @@ def test_a_preview_reads_no_record_and_charges_nothing(folder: Path, capsys: pyt
         assert not ledger.entries()
 
 
+def test_ends_of_cells_and_bounds_are_said_beside_the_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "SELECT age, avg(rate) AS rate FROM (SELECT age, stay_days / weight_kg AS rate FROM p) AS q GROUP BY age"
+    beside = ["--schema", "patients.toml", "--epsilon", "1", "--edges", "age=18,40,65,95", "--bounds", "rate=0,5"]
+    for more in ([], ["--preview"]):
+        assert main(["sql", "patients.csv", text, *beside, *more]) == 0
+        shown = capsys.readouterr().out
+        assert "rate" in shown
+        assert ("[18, 40)" in shown) == (not more)
+    for wrong in ("age=18,x", "age=18", "=18,40", "age"):
+        assert main(["sql", "patients.csv", text, *beside[:4], "--edges", wrong, "--bounds", "rate=0,5"]) == 2
+    assert main(["sql", "patients.csv", text, *beside[:4], "--edges", "age=18,40", "age=18,50"]) == 2
+    assert "Write --edges age=0,18,65, once for each" in capsys.readouterr().err
+
+
 def test_the_price_may_be_in_the_text_and_is_somewhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paid = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) count(*) FROM p"
     for text, code in ((paid, 0), ("SELECT count(*) FROM p", 2)):

@@ -120,4 +120,4 @@ def test_it_shares_the_price_of_a_select() -> None:
     found = data.sql(text, epsilon=1e4)
     assert [round(float(series.values[0])) for series in found.series] == [5000, 4, 2]
     assert len(data.ledger.entries()) == 1
-    assert data.group_by().aggregate("count_distinct of town", epsilon=1e4).series[0].values.round() == [4]
+    assert data.group_by().aggregate("count_distinct of town").release(epsilon=1e4).series[0].values.round() == [4]

@@ -143,7 +143,7 @@ def test_it_is_asked_of_groups_in_words_in_sql_and_step_by_step() -> None:
     assert found["towns"].values.round().tolist() == [4, 4, 0]
     assert found["tens"].values.round().tolist() == [2, 2, 0]
     assert len(data.ledger.entries()) == 2
-    step = data.group_by("ward").aggregate("count_distinct of town", epsilon=1e4)
+    step = data.group_by("ward").aggregate("count_distinct of town").release(epsilon=1e4)
     assert step.series[0].values.round().tolist() == [4, 4, 0]
     named = data.sql("SELECT town, count(DISTINCT ward) AS wards FROM v GROUP BY town", epsilon=1e4, delta=1e-6)
     assert named["wards"].values.round().tolist() == [2] * 4

@@ -12,6 +12,7 @@ from discreet.core.errors import EngineFailure
 from discreet.core.neighbors import RECORD, Unit
 from discreet.schema.relation.joined_rows import JoinedRows
 from discreet.schema.relation.limited_rows import LimitedRows
+from discreet.schema.relation.listed_rows import ListedRows
 from discreet.schema.relation.stored_rows import PublicRows, StoredRows
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.sources.frame import Frame
@@ -56,7 +57,7 @@ def test_a_limit_keeps_the_same_rows_as_every_source() -> None:
 
 def test_texts_are_read_by_a_list_afterwards() -> None:
     rows = limited(3)
-    listed = rows.listing({"town": Category(("Basel", "1"))})
+    listed = rows.listed(ListedRows(rows.relation, (("town", Category(("Basel", "1"))),)))
     codes = listed.everything(["town"]).ravel()
     texts = [value for counts in rows.keys("town") for value, count in counts.items() for _ in range(count)]
     assert np.sum(codes == 0) == texts.count("Basel")

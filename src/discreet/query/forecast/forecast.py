@@ -79,7 +79,24 @@ class Forecast:
     @property
     def title(self) -> str:
         """What the table shows."""
-        return f"expected errors, if n is {self.n:,}; nothing was asked"
+        of = f" of {self.of}" if self.of else ""
+        return f"expected errors{of}, if n is {self.n:,}; nothing was asked"
+
+    @property
+    def of(self) -> str:
+        """The question that all figures are of, where it is one with several; else nothing.
+
+        Examples
+        --------
+        >>> rows = (Expectation(f"SELECT ...: {name}", 1.0, 0.0, 2.0, 2.0, 2.0, "95% interval") for name in "ab")
+        >>> print(Forecast(100, tuple(rows)))
+        expected errors of SELECT ..., if n is 100; nothing was asked
+        question  epsilon         basis  error
+               a        1  95% interval      2
+               b        1  95% interval      2
+        """
+        heads = {each.question.rpartition(": ")[0] for each in self.expectations}
+        return heads.pop() if len(heads) == 1 else ""
 
     @property
     def epsilon(self) -> float:
@@ -95,7 +112,7 @@ class Forecast:
         """The rows as labels and numbers."""
         rows = self.expectations
         labels = {
-            "question": [each.question for each in rows],
+            "question": [each.question.rpartition(": ")[2] if self.of else each.question for each in rows],
             "epsilon": [f"{each.epsilon:.4g}" for each in rows],
             "basis": [each.basis for each in rows],
         }

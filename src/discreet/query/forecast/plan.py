@@ -19,6 +19,7 @@ from discreet.query.forecast.expected_error import Tried, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.planned_question import ASKED, PlannedQuestion, is_tables, joined, planned_question
 from discreet.query.forecast.practice import Practice, PracticeLedger
+from discreet.questions.tables.cells import Edges
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
@@ -40,13 +41,16 @@ def plan(
     delta: float = 0.0,
     for_error: float | None = None,
     most: int | None = None,
+    edges: Edges | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
 ) -> Forecast:
     """Say what questions would cost and how far off their answers would be, without asking them.
 
     Nothing is read but what is public: the schema, the relation, the unit and the trust model. The questions are put to
-    made-up records of that kind, of three different shapes. An answer that has an interval states its error itself, by
-    the law of its noise; where the error depends on the records, a row shows the smallest and the largest of the three,
-    and by how much it differs between tables of one shape, where records are few.
+    made-up records of that kind, of four different shapes. An answer that has an interval states its error itself, by
+    the law of its noise. Where the error depends on the records, a row shows it for a middling shape, and from the best
+    to the worst shape. Where records are few, so that chance moves it from table to table of one shape, this range is
+    wider by two standard deviations at both ends: one table in twenty of a shape is farther off.
     Anything else is simulated, and its row says so: repeated answers are compared with one that has hardly any noise.
 
     Parameters
@@ -67,8 +71,8 @@ def plan(
     for_error : float, optional
         Public. Instead of prices, the error for which the least epsilon of each figure is looked for; infinite, where
         not even 100 is enough.
-    most : int, optional
-        Public. The most rows that a row meets, where protected tables are joined; see `sql`.
+    most, edges, bounds : optional
+        Public. What is said beside a SELECT; see `sql`.
 
     Returns
     -------
@@ -94,13 +98,14 @@ def plan(
         )
     if for_error is not None and not 0 < for_error < math.inf:
         raise ParameterError(ASKED, f"for_error is {for_error}", "Give a positive error.")
+    beside: dict[str, Any] = {"edges": edges, "bounds": bounds}
     if is_tables(data):
-        found = [joined(data, question, delta, most) for question in questions]
+        found = [joined(data, question, delta, beside | {"most": most}) for question in questions]
         each = [plan(one.data, one, n=n, epsilon=epsilon, delta=delta, for_error=for_error) for one in found]
         return Forecast(each[0].n, tuple(row for one in each for row in one.expectations), for_error)
     of = data if isinstance(data, PrivateData) else schema_of(cast(PlainSchema, data))
     practice = Practice(of, _assumed(of, n), delta)
-    meant = [planned_question(question) for question in questions]
+    meant = [planned_question(question, beside) for question in questions]
     prices = [Budget(float(one), delta) for one in np.atleast_1d(EPSILONS if epsilon is None else epsilon)]
     rows, bar = [], patient_bar()
     for done, question in enumerate(meant):

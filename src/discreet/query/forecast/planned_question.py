@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeGuard
 
 from sklearn.base import BaseEstimator, clone
@@ -15,12 +15,13 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.query.report import profile
-from discreet.query.select.sql import is_sql, read_sql, sql
+from discreet.query.select.sql import is_sql, read_sql
 from discreet.query.words import Wording, named, statistic_asked, value_of
 from discreet.trust.private_data import PrivateData
 from discreet.trust.public_table import PublicTable
 
 ASKED = "plan"
+READ = 64  # questions that are kept as they were read
 FORMS = (
     'Ask in words, such as "mean of age", "contingency of sex and department", "mean of stay by ward where age >= 65",'
     ' "KMeans n_clusters=4", "report" or "SELECT ..."; or give functools.partial(discreet.mean, column="age"),'
@@ -63,21 +64,34 @@ def is_tables(data: Any) -> TypeGuard[Mapping[str, PrivateData | PublicTable]]:
 
 
 def joined(
-    tables: Mapping[str, PrivateData | PublicTable], question: Any, delta: float, most: int | None
+    tables: Mapping[str, PrivateData | PublicTable], question: Any, delta: float, how: Mapping[str, Any]
 ) -> JoinedQuestion:
-    """What a SELECT asks of several tables."""
+    """What a SELECT asks of several tables, with what is said beside it."""
     if not isinstance(question, str) or not is_sql(question):
         raise ParameterError(ASKED, "there are several tables", "Write SELECT ..., or give one of them.")
-    selection = read_sql(tables, question, delta=delta, most=most).selection
+    selection = read_sql(tables, question, delta=delta, **how).selection
 
-    def ask(data: PrivateData, budget: Budget) -> Any:
-        return replace(selection, data=data, budget=budget).released(question)
+    def read(data: PrivateData, budget: Budget) -> Callable[[], Any]:
+        return partial(replace(selection, data=data, budget=budget).released, question)
 
-    return JoinedQuestion(question, ask, selection.data)
+    return JoinedQuestion(question, read_once(read), selection.data)
 
 
-def planned_question(question: Any) -> PlannedQuestion:
+def read_once(read: Callable[[PrivateData, Budget], Callable[[], Any]]) -> Callable[[PrivateData, Budget], Any]:
+    """How a question is asked that is read once for the same data and price, since a plan asks it many times."""
+    known = lru_cache(maxsize=READ)(read)
+    return lambda data, budget: known(data, budget)()
+
+
+def planned_question(question: Any, how: Mapping[str, Any] | None = None) -> PlannedQuestion:
     """The question that is meant.
+
+    Parameters
+    ----------
+    question : str, callable or learner
+        Public. In any form.
+    how : mapping of str to object, optional
+        Public. What is said beside a SELECT: `edges`, `bounds`.
 
     Examples
     --------
@@ -88,11 +102,11 @@ def planned_question(question: Any) -> PlannedQuestion:
         case PlannedQuestion():
             return question
         case str() if is_sql(question):
-            return PlannedQuestion(question, lambda data, budget: sql(data, question, **asdict(budget)))
+            said = dict(how or {})
+            read = read_once(lambda data, budget: read_sql(data, question, **asdict(budget), **said).asked)
+            return PlannedQuestion(question, read)
         case str():
             return _in_words(Wording.of(question))
-        case PlannedQuestion():
-            return question
         case BaseEstimator():
             return _learner(type(question).__name__, question)
         case partial():

@@ -133,7 +133,7 @@ class Practice:
         self.unit = Unit() if isinstance(of, Schema) else of.unit
 
         self.records = cache(lambda shape, table: stand_in(self.schema, n, self.unit, shape, table))
-        self._source = cache(lambda shape, table: source_of(self.records(shape, table), self.schema, self.unit))
+        self._opened = cache(self._open)
 
     @property
     def tables(self) -> int:
@@ -143,14 +143,22 @@ class Practice:
     def opened(self, shape: Shape, seed: int = 0, table: int = 0) -> PrivateData:
         """Records of this shape, behind the same kind of trust, with an account that pays for everything.
 
-        The seed is that of the noise; the records of a table are the same every time.
+        The seed is that of the noise, which starts anew; the records of a table are the same every time, and so is what
+        is opened, with an account to which nothing is charged yet.
         """
-        source: Any = self._source(shape, table)
-        bits, ledger = DeterministicBits(seed), PracticeLedger(self._delta)
+        data, bits, ledger = self._opened(shape, table)
+        bits.__setstate__((seed, 0))
+        ledger.events.clear()
+        return data
+
+    def _open(self, shape: Shape, table: int) -> tuple[PrivateData, DeterministicBits, PracticeLedger]:
+        source: Any = source_of(self.records(shape, table), self.schema, self.unit)
+        bits, ledger = DeterministicBits(0), PracticeLedger(self._delta)
         if isinstance(self.of, Schema):
-            return PrivateData(Curator(source, bits=bits), ledger)
+            return PrivateData(Curator(source, bits=bits), ledger), bits, ledger
         if self.of.local:
-            return PrivateData(Local(source, bits=bits), ledger)
+            return PrivateData(Local(source, bits=bits), ledger), bits, ledger
         if not self.of.curated:
-            return PrivateData(_SumsAlone(source, self.of.neighbors, self.of.reports, bits), ledger)
-        return PrivateData(Curator(source, self.of.neighbors, bits=bits), ledger)
+            trust = _SumsAlone(source, self.of.neighbors, self.of.reports, bits)
+            return PrivateData(trust, ledger), bits, ledger
+        return PrivateData(Curator(source, self.of.neighbors, bits=bits), ledger), bits, ledger

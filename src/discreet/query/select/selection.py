@@ -7,78 +7,36 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.query.select.shared_sums import counts_all, key_of, of_pair, shared
-from discreet.query.words import StatisticQuestion, declared, statistic_asked
+from discreet.query.select.aggregate import ASKED, Aggregate, GroupedRecords
+from discreet.query.select.shared_sums import counts_all, key_of, shared
 from discreet.questions.filtered import OfListed
 from discreet.questions.question import Question
 from discreet.questions.recipe import MOST_NUMBERS
 from discreet.questions.tables.cells import Edges
-from discreet.questions.tables.domain import Domain
 from discreet.questions.tables.key_counts import KeyCounts
-from discreet.releases.ask import ColumnOf, ColumnsOf, OneSum, Released
-from discreet.releases.declaration import declaration_of
+from discreet.releases.ask import OneSum, Released
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import MOST_GROUPS, Groups, series_of
 from discreet.releases.joint_plan import JointPlan, Stage, priced, staged
-from discreet.releases.records_of import RecordsOf
 from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.releases.table import Table
 from discreet.schema.relation.asked_rows import GroupedRows, RowStatistic, StatisticRows
 from discreet.schema.schema import Category, Text
-from discreet.statistics.moments.pair_table import PairTable
 from discreet.trust.private_data import PrivateData
 
-ASKED = "select"
 NAMED = 0.5  # the share of the price for naming groups that only the data know, where anything else is asked of them
 PLACEHOLDER = "group"
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """One column of a result: a statistic of every group.
-
-    Parameters
-    ----------
-    label : str
-        Public. What the column is called.
-    question : StatisticQuestion
-        Public. The statistic, and its options.
-    weight : float
-        Public. Its share of the price, in proportion to those of the others.
-    """
-
-    label: str
-    question: StatisticQuestion
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_positive(ASKED, f"the weight of {self.label}", self.weight)
-
-    @property
-    def statistic(self) -> str:
-        return declaration_of(self.question.function).name
-
-    @property
-    def column(self) -> str | None:
-        found: str | None = self.options.get("column")
-        return found
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """What is said of the statistic, by name."""
-        return self.question.options
 
 
 @dataclass(frozen=True)
@@ -133,7 +91,7 @@ class Selection:
         """What a relation asks for, of the data that its rows are."""
         groups = asked.of
         assert isinstance(groups, GroupedRows)
-        every = tuple(_aggregate(one) for one in asked.statistics)
+        every = tuple(map(Aggregate.read, asked.statistics))
         return cls(data, every, budget, groups.by, groups.edges, confidence)
 
     @property
@@ -204,32 +162,11 @@ class Selection:
     @cached_property
     def _sums(self) -> tuple[OneSum[Estimate], ...]:
         """What these statistics are read off."""
-        return shared(self._summed, tuple(map(self._one_sum, self._summed)), self.confidence)
+        return shared(self._summed, tuple(one.one_sum(self._asked) for one in self._summed), self.confidence)
 
-    def _one_sum(self, one: Aggregate) -> OneSum[Estimate]:
-        """The sum of one statistic, as it is asked of a group: so none finds another way, and pays for it by itself."""
-        declaration = declaration_of(one.question.function)
-        options = declaration.bound((self.data,), {**one.question.options, "confidence": self.confidence})
-        own = {name: options[name] for name in declaration.own}
-        columns = tuple(options.get("columns") or ())
-        paired = declaration.gives is PairTable and len(columns) == 2
-        single = Estimate in (declaration.gives, *get_args(declaration.gives)) and np.ndim(own.get("q", 0.5)) == 0
-        single = single or paired
-        if (declaration.no_by is not None and self.by) or not single:
-            remedy = f"Ask for it by itself: discreet.{declaration.name}(...)."
-            raise NotPermitted(ASKED, f"{declaration.title} is no single number of every group", remedy)
-        if paired:
-            groups = self.groups or Groups(self.data, Domain((), ()))
-            of = ColumnsOf(self.data, columns, budget=self.budget, groups=groups)
-            return of_pair(declaration.compute(of, **own))
-        if declaration.subject:
-            groups = self.groups or Groups(self.data, Domain((), ()))
-            found = declaration.compute(ColumnOf(self.data, str(one.column), budget=self.budget, groups=groups), **own)
-        else:
-            records = RecordsOf(self.data, declaration, None, None, self.by or None, self.edges, self.budget, None)
-            found = declaration.compute(records, **own)
-        assert isinstance(found, OneSum)
-        return found
+    @property
+    def _asked(self) -> GroupedRecords:
+        return GroupedRecords(self.data, self.by, self.edges, self.groups, self.budget, self.confidence)
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -282,14 +219,9 @@ class Selection:
         naming: Any = self.plan.mechanisms[0]
         rows, neighbors = self.data.unit.rows, self.data.neighbors
         noise = Spread(Laplace(naming.multiplier), math.sqrt(2) * naming.scale(rows, neighbors))
-        numbers = list(counts.values()) or [0]
-        return {
-            one.label: [
-                self._listed._one_sum(one).read(Released(np.array([float(each)]), noise, receipt)) for each in numbers
-            ]
-            for one in self.aggregates
-            if self._is_named(one)
-        }
+        found = [Released(np.array([float(number)]), noise, receipt) for number in counts.values() or (0,)]
+        named = [one for one in self.aggregates if self._is_named(one)]
+        return {one.label: list(map(one.one_sum(self._listed._asked).read, found)) for one in named}
 
     def _most(self, counts: dict[str, int]) -> dict[str, int]:
         """As many groups as a table may have: those with the largest noisy counts, in alphabetical order."""
@@ -305,12 +237,11 @@ class Selection:
 
     def _columns(self, sums: Mapping[str, Released]) -> dict[str, list[Estimate]]:
         """The statistics that are read off sums, of every group."""
-        columns = {}
-        for one, found in zip(self._summed, self._sums, strict=True):
-            whole = sums[key_of(found)]
-            parts = np.asarray(whole.values).reshape(len(self._rows[0]), -1)
-            columns[one.label] = [found.read(Released(part, whole.spread, whole.receipt)) for part in parts]
-        return columns
+        parts = {key: _of_groups(whole, len(self._rows[0])) for key, whole in sums.items()}
+        return {
+            one.label: [found.read(part) for part in parts[key_of(found)]]
+            for one, found in zip(self._summed, self._sums, strict=True)
+        }
 
     @property
     def _rows(self) -> tuple[tuple[str, ...], ...]:
@@ -326,8 +257,7 @@ class Selection:
         return Table(name=purpose, receipt=receipt, confidence=self.confidence, labels=labels, series=tuple(series))
 
 
-def _aggregate(one: RowStatistic) -> Aggregate:
-    """A statistic as it is declared: refused here, if it does not take what was said of it."""
-    options = {name: value for name, value in one.options if name != "column"}
-    columns = [] if one.column is None else [one.column]
-    return Aggregate(one.label, statistic_asked(ASKED, declared()[one.statistic], columns, options), one.weight)
+def _of_groups(whole: Released, groups: int) -> list[Released]:
+    """What was released of each group."""
+    every = np.asarray(whole.values).reshape(groups, -1)
+    return [Released(values, whole.spread, whole.receipt) for values in every]

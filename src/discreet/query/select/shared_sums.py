@@ -168,6 +168,8 @@ def _without_the_last(found: OneSum[Estimate], question: BoundedQuestion) -> One
     """The same statistic, off all numbers but the last."""
 
     def read(released: Released) -> Estimate:
-        return found.read(Released(released.values[:-1], released.spread, released.receipt))
+        if "others" not in released.read:
+            released.read["others"] = Released(released.values[:-1], released.spread, released.receipt)
+        return found.read(released.read["others"])
 
     return dataclasses.replace(found, question=question, read=read)

@@ -38,12 +38,15 @@ class FromReader:
         Public. Of computed columns; those that are used are taken out.
     most : int, optional
         Public. The most rows that a row meets, in joins of protected tables.
+    groups : int, optional
+        Public. The most groups of a unit, where rows are brought together by units and groups.
     """
 
     sql: SqlText
     data: Tables
     bounds: OwnBounds
     most: int | None = None
+    groups: int | None = None
     _queries: dict[str, Node] = field(default_factory=dict)
 
     def rows(self, node: Node) -> SqlRows:
@@ -120,7 +123,7 @@ class FromReader:
                 self.sql.refused(node.args[clause], obstacle, "Put this into the outer SELECT.")
         found = self.rows(node)
         if node.args.get("group"):
-            return SqlPerUnit(self.sql, found).read(node)
+            return SqlPerUnit(self.sql, found, self.groups).read(node)
         names: dict[str, str] = {}
         for item in node.expressions:
             if kind_of(item) == "Star":

@@ -29,10 +29,13 @@ class SqlPerUnit:
         The statement.
     rows : SqlRows
         The rows that are brought together.
+    groups : int, optional
+        Public. The most groups of a unit, where it has one row for each of them.
     """
 
     sql: SqlText
     rows: SqlRows
+    groups: int | None = None
 
     def read(self, node: Node) -> SqlRows:
         """The rows with one for each unit, or for each unit and group."""
@@ -52,7 +55,10 @@ class SqlPerUnit:
             if own is None:
                 texts[label] = self._gathered(inner)
         bounds = {label: self.rows.bounds.pop(label) for label in texts if label in self.rows.bounds}
-        data = self.sql.showing(node.args["group"], lambda: self.rows.data.per_unit(by=by, bounds=bounds, **texts))
+        most = self.groups if by else None
+        data = self.sql.showing(
+            node.args["group"], lambda: self.rows.data.per_unit(by=by, groups=most, bounds=bounds, **texts)
+        )
         return SqlRows(self.sql, data, labels, self.rows.bounds)
 
     def _groups(self, node: Node) -> tuple[str, ...]:

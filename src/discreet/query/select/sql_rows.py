@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from discreet.core.held import unheld
-from discreet.query.select.sql_text import RowReader, SqlText, kind_of
+from discreet.query.select.row_reader import RowReader
+from discreet.query.select.sql_text import SqlText, kind_of
 from discreet.trust.private_data import PrivateData
 
 if TYPE_CHECKING:

@@ -80,8 +80,17 @@ class _Writer:
             case ComputedRows():
                 new = [f"{expression_sql(one.expression)} AS {quoted(one.name)}" for one in node.columns]
                 return f"SELECT *, {', '.join(new)} FROM {self.rows(node.of)}"
-            case _:
+            case (
+                FilteredRows()
+                | ListedRows()
+                | StoredRows()
+                | PublicRows()
+                | JoinedRows()
+                | LimitedRows(of=StoredRows())
+            ):
                 return f"SELECT * FROM {self.rows(node)}"
+            case _:
+                raise NotPermitted(f"sql of {node.words}", "it cannot be said in SQL", "Ask for it step by step.")
 
     def rows(self, node: RelationNode) -> str:
         """What stands behind FROM, with its WHERE."""

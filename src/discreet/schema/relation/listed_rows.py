@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from discreet.core.errors import NotPermitted
 from discreet.schema.relation.relation_node import RelationNode, RowReach
@@ -24,6 +25,13 @@ class ListedRows(RelationNode):
 
     of: RelationNode
     lists: tuple[tuple[str, Category], ...]
+    anywhere: ClassVar[bool] = False
+
+    @classmethod
+    def under(cls, of: RelationNode, schema: Schema) -> ListedRows:
+        """The rows with the lists that this schema has in place of columns of text."""
+        changed = ((name, kind) for name, kind in schema.columns.items() if kind != of.schema.columns[name])
+        return cls(of, tuple((name, kind) for name, kind in changed if isinstance(kind, Category)))
 
     @cached_property
     def schema(self) -> Schema:

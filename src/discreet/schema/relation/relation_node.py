@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from discreet.core.errors import NotPermitted
 from discreet.core.neighbors import MOST_ROWS, Unit
@@ -62,6 +63,9 @@ class RelationNode(ABC):
     A new kind of node is a file here, with its schema, its reach and its SQL, and its test.
     """
 
+    anywhere: ClassVar[bool] = True
+    """Whether its SELECT is one that every engine runs, and not DuckDB alone."""
+
     @property
     def inputs(self) -> tuple[RelationNode, ...]:
         """The relations that it is made of."""
@@ -107,6 +111,10 @@ class RelationNode(ABC):
         there is nothing.
         """
         raise NotImplementedError(f"{type(self).__name__} is read from its table")
+
+    def query(self, tables: Mapping[RelationNode, str]) -> str:
+        """Its rows: one of the tables by its name, or the SELECT of this node over those before it, in brackets."""
+        return tables.get(self) or f"({self.select(*(one.query(tables) for one in self.inputs))})"
 
     def unlimited(self) -> RelationNode:
         """The same rows without limits of rows for each unit, where all rows of a unit are brought together anyway."""

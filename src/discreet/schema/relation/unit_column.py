@@ -21,6 +21,7 @@ ASKED = "per_unit"
 WAYS = 'Write such as "count", "max of stay", "any of ward == \'icu\'" or "only of sex".'
 WORDS = re.compile(r"\s*(\w+)(?:\s+of\s+(.*))?\s*", re.DOTALL)
 FINE, COARSE = 40, 30  # bits of the greatest magnitude of a number before it is added up: means divide by many
+MEANT = {"maximum": "max", "minimum": "min", "total": "sum"}
 Ends = tuple[float, float]
 
 
@@ -61,10 +62,10 @@ class UnitColumn:
             Public. The most rows of a unit, where the schema says it.
         """
         found = WORDS.fullmatch(text) if isinstance(text, str) else None
-        if found is None or found[1].lower() not in BY_UNIT:
+        word = "" if found is None else MEANT.get(found[1].lower(), found[1].lower())
+        if found is None or word not in BY_UNIT:
             raise ParameterError(f"{ASKED} {text!r:.60}", f"it is none of {', '.join(BY_UNIT)}", WAYS)
-        way = BY_UNIT[found[1].lower()]
-        return way.read(schema, name, found[1].lower(), found[2], bounds, rows)
+        return BY_UNIT[word].read(schema, name, word, found[2], bounds, rows)
 
     def taken(self, places: Places) -> str:
         """What is taken of each row, in SQL."""

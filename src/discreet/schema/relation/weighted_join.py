@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from discreet.core.errors import NotPermitted
 from discreet.schema.relation.joined_rows import ASKED, Pairs, check_alike
@@ -36,6 +37,7 @@ class WeightedJoin(RelationNode):
     right: RelationNode
     on: Pairs
     names: tuple[str, ...]
+    anywhere: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.on or self.left.protected is None or self.right.protected is None:

@@ -199,6 +199,11 @@ def _add_sql(commands: argparse._SubParsersAction[Parser]) -> None:
         metavar="NAME=FILE",
         help="other tables, of each of which the schema file has a [tables.NAME]",
     )
+    for name, help_text in (
+        ("--edges", "the ends of the cells of a number in GROUP BY, as age=0,18,65,100"),
+        ("--bounds", "of a number that is computed and has a name, as rate=0,5"),
+    ):
+        sql.add_argument(name, nargs="+", default=[], metavar="NAME=ENDS", help=help_text)
     sql.add_argument(
         "--most", type=int, metavar="M", help="the most rows that a row meets, where users' rows share a key"
     )

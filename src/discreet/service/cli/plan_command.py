@@ -7,10 +7,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from discreet.core.errors import ParameterError
 from discreet.core.ledger import Ledger
 from discreet.query.forecast.plan import plan as planned
 from discreet.query.forecast.practice import PracticeLedger
 from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.query.words import value_of
 from discreet.service.cli.account import opened_account
 from discreet.service.cli.saying import put
 from discreet.trust.private_data import PrivateData
@@ -26,6 +28,25 @@ def plan(arguments: Namespace) -> int:
 def nobody(described: SchemaFile) -> dict[str, list[str]]:
     """A table without a record."""
     return {name: [] for name in (*described.schema.columns, *filter(None, [described.unit.column]))}
+
+
+def said_beside(arguments: Namespace) -> dict[str, Any]:
+    """What is said beside a SELECT, where there is one."""
+    ends = {name: ends_of(getattr(arguments, name, []), name) for name in ("edges", "bounds")}
+    return {**{name: one for name, one in ends.items() if one}, "most": getattr(arguments, "most", None)}
+
+
+def ends_of(given: list[str], name: str) -> dict[str, list[float]]:
+    """Numbers by the name of a column, written as age=0,18,65."""
+    found: dict[str, list[float]] = {}
+    for one in given:
+        column, _, ends = one.rpartition("=")
+        numbers = value_of(f"[{ends}]")
+        plain = isinstance(numbers, list) and all(isinstance(end, int | float) for end in numbers)
+        if not column or column in found or not plain:
+            raise ParameterError(f"--{name}", f"it is {one!r:.60}", f"Write --{name} age=0,18,65, once for each.")
+        found[column] = list(map(float, numbers))
+    return found
 
 
 def foreseen(
@@ -46,6 +67,6 @@ def foreseen(
             epsilon=arguments.epsilon,
             delta=arguments.delta or 0.0,
             for_error=getattr(arguments, "for_error", None),
-            most=getattr(arguments, "most", None),
+            **said_beside(arguments),
         )
     put(forecast.to_json() if arguments.json else str(forecast))

@@ -11,11 +11,11 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.query.schema_file import read_schema
+from discreet.query.select.privacy_options import PrivacyOptions
 from discreet.query.select.sql import read_sql
-from discreet.query.select.sql_text import privacy_options
 from discreet.query.tables_file import StatedTable, check_stated, opened_tables, read_tables
 from discreet.service.cli.account import check_account, paid_key
-from discreet.service.cli.plan_command import foreseen, nobody
+from discreet.service.cli.plan_command import foreseen, nobody, said_beside
 from discreet.service.cli.private_file import private_file, unquoted
 from discreet.service.cli.saying import put_paid
 from discreet.trust.private_data import PrivateData
@@ -35,7 +35,7 @@ def sql(arguments: Namespace) -> int:
     with ExitStack() as open_files:
         first = private_file(arguments, described, price, open_files)
         data = _opened(arguments, first, stated, preview=False)
-        how: Any = {"epsilon": arguments.epsilon, "delta": arguments.delta or None, "most": arguments.most}
+        how: Any = {"epsilon": arguments.epsilon, "delta": arguments.delta or None, **said_beside(arguments)}
         statement = read_sql(data, arguments.text, **how)
         found = unquoted("discreet sql", lambda: statement.asked(key))
     put_paid(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}", key)
@@ -75,8 +75,7 @@ def _opened(arguments: Namespace, first: PrivateData, stated: Mapping[str, State
 
 def _price(arguments: Namespace) -> Budget:
     """What it may cost: as it is given, or as the text says it."""
-    _, said = privacy_options(arguments.text)
-    epsilon = said.get("epsilon") if arguments.epsilon is None else arguments.epsilon
-    if epsilon is None:
+    _, said = PrivacyOptions.read(arguments.text)
+    if arguments.epsilon is None and said.epsilon is None:
         raise ParameterError("discreet sql", "nothing says what it may cost", "Give --epsilon, or --preview.")
-    return Budget(epsilon, arguments.delta or said.get("delta", 0.0))
+    return said.budget(arguments.epsilon, arguments.delta or None)

@@ -212,6 +212,13 @@ class Moment:
 
     def estimate(self, title: str, number: Number, size: int | None, confidence: float, released: Released) -> Estimate:
         """The figure in a release of its sums, about this public number of records."""
+        key = self, number, size, confidence
+        if key not in released.read:
+            released.read[key] = self._found(title, number, size, confidence, released)
+        found: Estimate = released.read[key]
+        return found if found.name == title else dataclasses.replace(found, name=title)
+
+    def _found(self, title: str, number: Number, size: int | None, confidence: float, released: Released) -> Estimate:
         moments = Moments(released.values, number, size)
         bend = 0.0 if size is not None else 1 / moments._number
         figure = self.figure(moments)

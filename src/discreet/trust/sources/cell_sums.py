@@ -18,7 +18,7 @@ EXACT = 2.0**53
 FEW = 2**8
 """So many cells have a type of their own in DuckDB, by which it groups without hashing."""
 PLACE = re.compile(re.escape(Formula.category(0).sql).replace("c0", r"(\w+)"))
-"""The place of a column's value in its list, and nothing else."""
+"""The place of a column's value in its list, and nothing else: it has a type for few of them."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Addend:
         if where is not None and not Formula(added).places:
             own = where if names is None else Formula(where).named(names).sql
             return cls(Formula(added).in_steps(grid.exponent), True, False, own)
-        fixed, steps = not value.places, value.in_steps(grid.exponent)
+        fixed, steps = not value.places, value.in_steps(grid.exponent).unguarded
         return cls(steps if names is None else steps.named(names), fixed, nonnegative and not fixed)
 
     def sum(self, floats: bool) -> str:
@@ -103,8 +103,10 @@ class CellSums:
         where, cell = self.cell.chosen or (None, self.cell.sql)
         chosen = rows if where is None else rows.filter(where)
         sums = ", ".join(f"{one.sum(floats)} AS s{j}" for j, one in enumerate(self.addends))
-        marked = chosen.project(f"*, {self._typed(cell)} AS cell")
-        found = [row for row in marked.aggregate(f"cell, {sums}", "cell").fetchall() if row[0] is not None]
+        if (own := PLACE.fullmatch(cell)) is None:
+            chosen = chosen.project(f"*, {self._typed(cell)} AS cell")
+        by = "cell" if own is None else own[1]
+        found = [row for row in chosen.aggregate(f"{by}, {sums}", by).fetchall() if row[0] is not None]
         by_floats = [j for j, one in enumerate(self.addends, 1) if floats and one.floats]
         if any(not (row[j] or 0) < EXACT for row in found for j in by_floats):
             return None
@@ -114,9 +116,7 @@ class CellSums:
         return total
 
     def _typed(self, cell: str) -> str:
-        """A cell in a type for few of them; the place in a list has one."""
-        if (whole := PLACE.fullmatch(cell)) is not None:
-            return whole[1]
+        """A cell in a type for few of them."""
         return f"CAST({cell} AS {'UTINYINT' if self.cells <= FEW else 'INTEGER'})"
 
 

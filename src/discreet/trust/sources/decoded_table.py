@@ -46,6 +46,8 @@ class DecodedTable(Batched):
     def sum(self, question: BoundedSum) -> Steps:
         if (tally := question.tally) is None:
             return super().sum(question)
+        if not tally.before:
+            return self.sums([question])[0]
         rows = self._chosen(question.columns)
         return self._added(CellSums.of(question), lambda: with_columns(rows, tally)).ravel()
 
@@ -64,10 +66,9 @@ class DecodedTable(Batched):
         return [found[place] for place in range(len(questions))]
 
     def _at_once(self, cell: tuple[Formula, int], each: Sequence[CellSums]) -> list[Steps]:
-        """Sums of the same cells, over r0, r1, ...: the columns of the schema."""
+        """Sums of the same cells."""
         whole = CellSums(*cell, tuple(addend for own in each for addend in own.addends))
-        columns = ", ".join(f"{column} AS r{column[1:]}" for column in self._columns.values())
-        found = self._added(whole, lambda: self._rows().project(columns))
+        found = self._added(whole, self._rows)
         ends = np.cumsum([len(own.addends) for own in each])[:-1]
         return [part.ravel() for part in np.split(found, ends, axis=1)]
 
@@ -85,7 +86,7 @@ class DecodedTable(Batched):
     def _names(self, columns: Sequence[str]) -> list[str]:
         for name in columns:
             known(self.schema, name)
-        return [f"r{self._columns[name][1:]}" for name in columns]
+        return [self._columns[name] for name in columns]
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         for batch in self._batches(lambda: self._chosen(columns)):

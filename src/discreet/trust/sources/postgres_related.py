@@ -11,14 +11,10 @@ from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.questions.question import BoundedSum
 from discreet.schema.relation import limited_rows
-from discreet.schema.relation.joined_rows import JoinedRows
-from discreet.schema.relation.limited_rows import LimitedRows
 from discreet.schema.relation.listed_rows import ListedRows
-from discreet.schema.relation.per_unit import PerUnit
 from discreet.schema.relation.relation_node import RelationNode
-from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
-from discreet.schema.relation.stored_rows import PublicRows, StoredRows
-from discreet.schema.schema import Category, Schema, Text
+from discreet.schema.relation.stored_rows import StoredRows
+from discreet.schema.schema import Category, Text
 from discreet.trust.sources.adbc_connection import AdbcConnection
 from discreet.trust.sources.columns.arrow_column import arrow, places
 from discreet.trust.sources.columns.postgres_column import place_in_list
@@ -30,7 +26,6 @@ from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import Source
 
 ASKED = "read related tables"
-HERE = (StoredRows, PublicRows, FilteredRows, ComputedRows, PerUnit, LimitedRows, JoinedRows)
 DIALECT = {"AS DOUBLE)": "AS FLOAT8)", limited_rows.START: START}
 
 
@@ -65,7 +60,7 @@ class PostgresRelated(PostgresRows):
         columns = {name: f"c{i}" for i, name in enumerate(relation.schema.columns)}
         super().__init__(ASKED, connection, relation.schema, relation.unit, f"pg_temp.{self.table}", columns, {})
         self._names = {node: f"{self.table}_{number}" for number, node in enumerate([*records, *public])}
-        self.reopened = self._reopened
+        self.reopened = lambda other: self.listed(ListedRows.under(relation, other))
         tables = ", ".join(f"pg_temp.{name}" for name in [*self._names.values(), self.table])
         self._every = tables
         weakref.finalize(self, connection.drop, tables).atexit = False  # it goes with the connection
@@ -105,13 +100,9 @@ class PostgresRelated(PostgresRows):
         query = f"SELECT DISTINCT {own} FROM {self._records} WHERE {own} IS NOT NULL"
         return [text for (text,) in shielded(ASKED, lambda: self._connection.answered(query))]
 
-    def listing(self, lists: Mapping[str, Category]) -> RelistedPostgres:
-        """The same rows, with columns of text that are read as categories of these values."""
-        return RelistedPostgres(self, lists)
-
-    def _reopened(self, schema: Schema) -> RelistedPostgres:
-        lists = {name: kind for name, kind in schema.columns.items() if kind != self.schema.columns[name]}
-        return self.listing({name: kind for name, kind in lists.items() if isinstance(kind, Category)})
+    def listed(self, by: ListedRows) -> RelistedPostgres:
+        """The same rows, with columns of text that are read as categories."""
+        return RelistedPostgres(self, by)
 
     def _there(self) -> bool:
         return bool(self._connection.answered(f"SELECT to_regclass('{self._records}') IS NOT NULL")[0][0])
@@ -133,29 +124,24 @@ class PostgresRelated(PostgresRows):
         named = {node: f"pg_temp.{name}" for node, name in self._names.items()}
         for name in named.values():
             done(f"ANALYZE {name}")
-        done(f"CREATE TEMPORARY TABLE {self.table} AS SELECT * FROM {_query(self.relation, named)} AS made")
+        query = self.relation.query(named)  # with no texts of records in it
+        for here, there in DIALECT.items():
+            query = query.replace(here, there)
+        done(f"CREATE TEMPORARY TABLE {self.table} AS SELECT * FROM {query} AS made")
         done(f"DROP TABLE {', '.join(named.values())}")
         done(f"ANALYZE {self._records}")
 
 
 class RelistedPostgres(PostgresRelated):
-    """The rows of another one, with columns of text that are read as categories.
+    """The rows of another one, where the places of their texts in lists are spelt out."""
 
-    Parameters
-    ----------
-    rows : PostgresRelated
-        The other one.
-    lists : mapping of str to Category
-        Public. The columns, and their values.
-    """
-
-    def __init__(self, rows: PostgresRelated, lists: Mapping[str, Category]) -> None:
-        relation = ListedRows(rows.relation, tuple(lists.items()))
+    def __init__(self, rows: PostgresRelated, relation: ListedRows) -> None:
         columns = {**rows._columns}
-        for name, category in lists.items():
+        for name, category in relation.lists:
             columns[name] = place_in_list(columns[name], _places(rows.texts(name), category))
         PostgresRows.__init__(self, ASKED, rows._connection, relation.schema, relation.unit, rows._records, columns, {})
-        self.relation, self._rows, self.reopened = relation, rows, self._reopened
+        self.relation, self._rows = relation, rows
+        self.reopened = lambda other: self.listed(ListedRows.under(relation, other))
 
     def check_ready(self) -> None:
         """Make the rows, if they are not there."""
@@ -168,7 +154,7 @@ def related_in_postgres(relation: RelationNode, tables: Mapping[RelationNode, So
     own = {node: tables[node] for node in dict.fromkeys(relation.walked()) if node in tables}
     protected = {node: source for node, source in own.items() if isinstance(node, StoredRows)}
     queries: dict[RelationNode, Query] = {node: one for node, one in protected.items() if isinstance(one, Query)}
-    if len(queries) < len(protected) or not all(isinstance(node, HERE) for node in relation.walked()):
+    if len(queries) < len(protected) or not all(node.anywhere for node in relation.walked()):
         return None
     found = {node: query.decoded() for node, query in queries.items()}
     ways = {node: one for node, one in found.items() if one is not None}
@@ -179,17 +165,6 @@ def related_in_postgres(relation: RelationNode, tables: Mapping[RelationNode, So
         return None
     connection, _ = next(iter(ways.values()))
     return PostgresRelated(relation, queries, public, connection, {node: one[1] for node, one in ways.items()})
-
-
-def _query(node: RelationNode, names: Mapping[RelationNode, str]) -> str:
-    """The rows of a node: a table, or a query in brackets."""
-    if node in names:
-        return names[node]
-    inputs = [_query(one, names) for one in node.inputs]
-    written = node.select(*inputs)  # there are no texts of records in it, and columns are c0, c1, ...
-    for here, there in DIALECT.items():
-        written = written.replace(here, there)
-    return f"({written})"
 
 
 def _decoded(source: Source) -> Any:

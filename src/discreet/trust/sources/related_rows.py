@@ -15,7 +15,7 @@ from discreet.questions.question import BoundedSum
 from discreet.schema.relation.listed_rows import ListedRows
 from discreet.schema.relation.per_unit import PerUnit
 from discreet.schema.relation.relation_node import RelationNode
-from discreet.schema.schema import Category, Schema
+from discreet.schema.schema import Category
 from discreet.trust.sources.columns.arrow_column import arrow, places
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import counting, engine
@@ -47,7 +47,7 @@ class RelatedRows(DecodedTable):
         super().__init__(ASKED, self._table, relation.schema, relation.unit)
         self.relation, self._tables = relation, dict(tables)
         self._lock, self._connection, self._name = threading.RLock(), None, KEPT
-        self.reopened = self._reopened
+        self.reopened = lambda other: self.listed(ListedRows.under(relation, other))
 
     def check_ready(self) -> None:
         """Make the rows, if they are not made yet."""
@@ -79,13 +79,9 @@ class RelatedRows(DecodedTable):
         counted = f"SELECT count(DISTINCT u) FROM {self._name}"
         return int(shielded(self._asked, lambda: self.cursor().execute(counted).fetchall()[0][0]))
 
-    def _reopened(self, schema: Schema) -> RelatedRows:
-        lists = {name: kind for name, kind in schema.columns.items() if kind != self.schema.columns[name]}
-        return self.listing({name: kind for name, kind in lists.items() if isinstance(kind, Category)})
-
-    def listing(self, lists: Mapping[str, Category]) -> RelatedRows:
-        """The same rows, with columns of text that are read as categories of these values."""
-        return RelistedRows(self, lists)
+    def listed(self, by: ListedRows) -> RelistedRows:
+        """The same rows, with columns of text that are read as categories."""
+        return RelistedRows(self, by)
 
     def cursor(self) -> Any:
         """Another way into the engine that has the rows."""
@@ -98,19 +94,11 @@ class RelatedRows(DecodedTable):
 
 
 class RelistedRows(RelatedRows):
-    """The rows of another one, with columns of text that are read as categories: a table more in the same engine.
+    """The rows of another one, with columns of text that are read as categories: a table more in the same engine."""
 
-    Parameters
-    ----------
-    rows : RelatedRows
-        The other one.
-    lists : mapping of str to Category
-        Public. The columns, and their values.
-    """
-
-    def __init__(self, rows: RelatedRows, lists: Mapping[str, Category]) -> None:
-        super().__init__(ListedRows(rows.relation, tuple(lists.items())), {})
-        self._source, self._lists = rows, dict(lists)
+    def __init__(self, rows: RelatedRows, listed: ListedRows) -> None:
+        super().__init__(listed, {})
+        self._source, self._lists = rows, dict(listed.lists)
         self._name = f"kept_{next(NUMBERS)}"
 
     def _made(self) -> Any:
@@ -148,7 +136,7 @@ def made(relation: RelationNode, tables: Mapping[RelationNode, Source]) -> Any:
     before = f"WITH {once} " if once else ""
     lean = not any(isinstance(node, PerUnit) for node in relation.walked())
     with counting(connection, UNIT_BITS) if lean else nullcontext():
-        connection.execute(f"CREATE TABLE kept AS {before}SELECT * FROM {_query(relation, names)}")
+        connection.execute(f"CREATE TABLE kept AS {before}SELECT * FROM {relation.query(names)}")
     for name in names.values():
         if name not in queries:
             connection.execute(f"DROP TABLE {name}")
@@ -166,13 +154,6 @@ def _name_alike(connection: Any, tables: Sequence[str], queries: dict[str, str])
             queries[name] = f"SELECT * REPLACE (CAST(u AS VARCHAR) AS u) FROM ({queries[name]})"
         elif kind != "VARCHAR":
             connection.execute(f"ALTER TABLE {name} ALTER u TYPE VARCHAR")
-
-
-def _query(node: RelationNode, tables: Mapping[Any, str]) -> str:
-    """The rows of a node: a table, or a query in brackets."""
-    if node in tables:
-        return tables[node]
-    return f"({node.select(*(_query(one, tables) for one in node.inputs))})"
 
 
 def _list(cursor: Any, table: str, column: str, category: Category, known: str) -> None:

@@ -9,18 +9,13 @@ from typing import Any
 from discreet.core.errors import NotPermitted
 from discreet.core.formula import DOUBLE
 from discreet.schema.relation import limited_rows
-from discreet.schema.relation.joined_rows import JoinedRows
-from discreet.schema.relation.limited_rows import LimitedRows
-from discreet.schema.relation.per_unit import PerUnit
 from discreet.schema.relation.relation_node import RelationNode
-from discreet.schema.relation.row_wise import ComputedRows, FilteredRows
-from discreet.schema.relation.stored_rows import PublicRows, StoredRows
+from discreet.schema.relation.stored_rows import StoredRows
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.shielded import shielded
 from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import ASKED, START, SparkFrame, given_back
 
-HERE = (StoredRows, PublicRows, FilteredRows, ComputedRows, PerUnit, LimitedRows, JoinedRows)
 DIALECT = {DOUBLE: "DOUBLE", limited_rows.START: START, "VARCHAR": "STRING"}
 
 
@@ -37,7 +32,7 @@ class SparkUnits(SparkFrame):
 
     def __init__(self, relation: RelationNode, tables: Mapping[RelationNode, Source]) -> None:
         relation.check_bounded(ASKED)
-        if refused := [node for node in relation.walked() if not isinstance(node, HERE)]:
+        if refused := [node for node in relation.walked() if not node.anywhere]:
             obstacle = "Spark does not make such rows here"
             raise NotPermitted(refused[0].words, obstacle, "Join plainly, or read the records from files.")
         own = {node: source for node, source in tables.items() if node in set(relation.walked())}
@@ -48,7 +43,7 @@ class SparkUnits(SparkFrame):
             raise NotPermitted(relation.words, obstacle, "Read both from Spark, or both from elsewhere.")
         self.relation, self.schema, self.unit, self._decoded = relation, relation.schema, relation.unit, True
         names = {node: f"t{place}" for place, node in enumerate(own)}
-        query = _query(relation, names)  # there are no texts in it, and columns are c0, c1, ...
+        query = relation.query({node: f"{{{name}}}" for node, name in names.items()})  # with no texts of records in it
         for here, there in DIALECT.items():
             query = query.replace(here, there)
         session = frames[0].with_units().sparkSession
@@ -56,12 +51,6 @@ class SparkUnits(SparkFrame):
         self._frame = shielded(ASKED, lambda: session.sql(f"SELECT * FROM {query}", **rows).persist())
         self._columns = {name: f"c{i}" for i, name in enumerate(self.schema.columns)}
         weakref.finalize(self, given_back, self._frame).atexit = False
-
-
-def _query(node: RelationNode, names: Mapping[RelationNode, str]) -> str:
-    if node in names:
-        return f"{{{names[node]}}}"
-    return f"({node.select(*(_query(one, names) for one in node.inputs))})"
 
 
 def _frame(session: Any, source: Source) -> Any:

@@ -37,6 +37,12 @@ KINDS: list[Column] = [
     Category((True, False)),
     Category(("x", "y")),
     Category(tuple(map(str, range(300)))),
+    Category(tuple(map(str, range(256)))),
+    Category(tuple(map(str, range(-100, 101)))),
+    Category(("7",)),
+    Category(("0", "1", "x", "02")),
+    Category(("1", "0")),
+    Category((str(2**52), str(2**52 + 1))),
     Category(("9007199254740991", "9007199254740990", "-9007199254740991", "1000000000000001", "100000000000001")),
     Text(),
 ]

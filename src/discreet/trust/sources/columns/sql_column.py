@@ -48,16 +48,21 @@ def decoded_columns(schema: Schema, unit: Unit, arrow: Mapping[str, str], engine
     if not whole or not all(fitting):
         return None
     units = [] if unit.column is None else [f"{name(unit.column)} AS u"]
-    content = (f"{_decoded(name(column), kind)} AS c{i}" for i, (column, kind) in enumerate(schema.columns.items()))
+    content = (
+        f"{_decoded(name(column), kind, among(column, WHOLE))} AS c{i}"
+        for i, (column, kind) in enumerate(schema.columns.items())
+    )
     return ", ".join([*units, *content])
 
 
-def _decoded(column: str, kind: Column) -> str:
+def _decoded(column: str, kind: Column, whole: bool) -> str:
     match kind:
         case Number(lower, upper):
             return _number(f"CAST({column} AS DOUBLE)", float(lower), float(upper))
         case Category() as category:
-            return _place(f"CAST({column} AS VARCHAR)", category)
+            return (_place_of_whole(column, category) if whole else None) or _place(
+                f"CAST({column} AS VARCHAR)", category
+            )
         case _:
             return f"CAST({column} AS VARCHAR)"
 
@@ -73,6 +78,18 @@ def _beyond(kind: Column) -> bool:
     """Whether a category lists whole numbers of which floats merge some: DuckDB would distinguish them."""
     forms = kind.places if isinstance(kind, Category) else ()
     return any(isinstance(form, float) and abs(form) >= MOST for form in forms)
+
+
+def _place_of_whole(column: str, category: Category) -> str | None:
+    """The same for whole numbers, if they are listed one after the other: without writing them as texts."""
+    forms = {int(form): p for form, p in category.places.items() if isinstance(form, float) and form.is_integer()}
+    first = min(forms, default=0)
+    if not forms or len(category.values) > 2**8:
+        return None
+    if any(place != form - first for form, place in forms.items()):
+        return None
+    place = f"TRY_CAST(TRY_CAST({column} AS BIGINT) - CAST({first} AS BIGINT) AS UTINYINT)"
+    return f"CASE WHEN {column} BETWEEN {first} AND {max(forms)} THEN {place} END"
 
 
 def _place(text: str, category: Category) -> str:
