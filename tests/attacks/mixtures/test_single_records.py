@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from discreet.attacks import LeafOfOne, MembershipData, SingletonCluster
 from discreet.core.errors import ParameterError
 from discreet.learners import GaussianMixture as PrivateMixture
+from tests.attacks.trial import AttackTrial
 
 SHE = [20.0, -15.0]
 
@@ -21,6 +22,15 @@ SHE = [20.0, -15.0]
 def _rows(seed: int) -> Any:
     rng = np.random.default_rng(seed)
     return np.r_[rng.normal(0, 1, (150, 2)), rng.normal(8, 1, (150, 2)), [SHE]]
+
+
+def _parts(of: int, number: int) -> list[tuple[SingletonCluster, Any]]:
+    """A mixture of so many parts of the first rows, of which the last is alone."""
+    rows = _rows(6)
+    return [(SingletonCluster(rows), GaussianMixture(number, n_init=3, random_state=0).fit(rows[:of]))]
+
+
+TRIALS = {"SingletonCluster": AttackTrial(lambda: _parts(301, 3), lambda: _parts(300, 2))}
 
 
 def test_the_mean_of_a_part_of_one_is_the_record() -> None:
