@@ -45,7 +45,7 @@ def _dense_runs(pictures: Any) -> list[tuple[DenseGradients, Any]]:
 
 def _deep_runs(pictures: Any) -> list[tuple[DeepLeakage, Any]]:
     module = _convolution()
-    return [(DeepLeakage(PICTURES[:, None], module, restarts=1), _sent(module, pictures))]
+    return [(DeepLeakage(PICTURES[:, None], module, steps=40, restarts=1), _sent(module, pictures))]
 
 
 TRIALS = {

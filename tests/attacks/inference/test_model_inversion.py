@@ -38,8 +38,8 @@ def _module(model: Any) -> Any:
 
 TRIALS = {
     "ModelInversion": AttackTrial(
-        lambda: [(ModelInversion(TYPICAL), _fitted(Y))],
-        lambda: [(ModelInversion(TYPICAL), _fitted(np.random.default_rng(1).permutation(Y)))],
+        lambda: [(ModelInversion(TYPICAL, steps=10), _fitted(Y))],
+        lambda: [(ModelInversion(TYPICAL, steps=10), _fitted(np.random.default_rng(1).permutation(Y)))],
     )
 }
 

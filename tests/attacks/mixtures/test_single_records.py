@@ -24,13 +24,14 @@ def _rows(seed: int) -> Any:
     return np.r_[rng.normal(0, 1, (150, 2)), rng.normal(8, 1, (150, 2)), [SHE]]
 
 
-def _parts(of: int, number: int) -> list[tuple[SingletonCluster, Any]]:
-    """A mixture of so many parts of the first rows, of which the last is alone."""
-    rows = _rows(6)
-    return [(SingletonCluster(rows), GaussianMixture(number, n_init=3, random_state=0).fit(rows[:of]))]
+def _parts(seen: int, number: int) -> list[tuple[SingletonCluster, Any]]:
+    """So many clusters of the first rows, of which the last five are far from all others."""
+    far = [[90.0, 3.0], [-50.0, 70.0], [4.0, -80.0], [-60.0, -60.0]]
+    rows = np.r_[_rows(6), far]
+    return [(SingletonCluster(rows), KMeans(number, n_init=20, random_state=0).fit(rows[:seen]))]
 
 
-TRIALS = {"SingletonCluster": AttackTrial(lambda: _parts(301, 3), lambda: _parts(300, 2))}
+TRIALS = {"SingletonCluster": AttackTrial(lambda: _parts(305, 7), lambda: _parts(300, 7))}
 
 
 def test_the_mean_of_a_part_of_one_is_the_record() -> None:
