@@ -72,7 +72,7 @@ MUTANTS = [
         ("if areas[:, 1].sum() > areas[:, 0].sum() else", "if False else"),
         ("HALF, LITTLE = 0.5, 1e-6", "HALF, LITTLE = 0.5, 0.0"),
         ("second * first[known].std() / second", "second / second"),
-        ("margins[:-1][inside] = np.nan", "margins[:-1][inside & False] = np.nan"),
+        ("without = _Side.of(chances, ~inside)", "without = _Side.of(chances, inside | True)"),
     ),
     *of(
         "attacks/membership/near_records",

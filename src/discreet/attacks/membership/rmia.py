@@ -101,8 +101,6 @@ class RMIA(ComparedByRow):
         places = self.references.places(X, y)
         inside = self.references.inside[:, places]
         margins = np.vstack([self.references.margins[:, places], self.references.own_margins(target, X, y)])
-        if self.method == "offline":
-            margins[:-1][inside] = np.nan
         ratios = self._ratios(margins, inside)
         if self.near and self.method == "online":
             near = NearRecords(X, y, int(self.near))
