@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 BEND = 4.0  # log-odds beyond it are bent to logarithms: models are sure of easy records by very different odds
 HATS = 6  # broken lines over how hard a record is, with which all effects change
 RIDGE, PRIOR = 3.0, 0.5  # of effects, in units of their deviations; of squared errors, in records that have the mean
-OWN = 10.0  # of effects that one model alone has
+OWN, UNLIKE = 10.0, 1.5  # of effects that one model alone has; times as large as any reference's, they are taken off
 LEAST = 0.02  # of the mean squared error: no record's is expected to be smaller
 FREEDOM = 5  # degrees of it that Student's law of errors has
 PLAYS, MOST = 16, 2**16  # references that play the target; records of each that are learnt from
@@ -73,7 +73,7 @@ def log_ratios(margins: Array, inside: Sides, near: NearRecords, temperature: fl
     )
     if laws is None:
         return found, []
-    found[target.known] = laws.log_ratio(target, target.known)
+    found[target.known] = laws.log_ratio(target, target.known, laws.own_way(target, played))
     rng = np.random.default_rng(1)
     some = [_some(one.known, rng) for one in played]
     parts = zip(roles, played, some, strict=True)
@@ -167,25 +167,32 @@ class _Laws:
         seen, unseen = (_MarginLaw.of(played, sides, knots) for sides in (halves, [~half for half in halves]))
         return None if seen is None or unseen is None else cls(seen, unseen, knots)
 
-    def log_ratio(self, one: _Comparison, rows: NDArray[np.intp]) -> Array:
-        """Of these records, by this model, less what is its own way with all records that are alike."""
-        way, found = self._way(one), np.empty(len(rows))
+    def log_ratio(self, one: _Comparison, rows: NDArray[np.intp], way: Array | float = 0.0) -> Array:
+        """Of these records, by this model, less its own way."""
+        found = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
             place = slice(start, start + BLOCK)
             columns = one.columns(rows[place], self.knots)
-            above = one.above[rows[place]] - columns @ way
+            above = one.above[rows[place]] - (columns * way).sum(axis=1)
             found[place] = self.seen.log_density(columns, above) - self.unseen.log_density(columns, above)
         return found
 
-    def _way(self, one: _Comparison) -> Array:
-        """How a model differs from references by how hard a record is and where it lies: that tells of no record.
+    def own_way(self, target: _Comparison, played: list[_Comparison]) -> Array | float:
+        """The way of a target that differs from its references as none of these does from the others; otherwise 0.
 
-        A model that was trained longer is surer of all that is easy, and one of other places is surer there.
+        A model that was trained longer is surer of all that is easy, and one of other places is surer there: that
+        tells of no record. Of a target like its references it would take off what tells, too.
         """
+        *usual, (way, size) = (self._way(one) for one in (*played, target))
+        return way if size > UNLIKE * max(other for _, other in usual) else 0.0
+
+    def _way(self, one: _Comparison) -> tuple[Array, float]:
+        """How a model differs from the laws by how hard a record is and where it lies, and by how much on average."""
         rows = _some(one.known, np.random.default_rng(2))
         columns = one.columns(rows, self.knots)
         left = one.above[rows] - columns @ (self.seen.centre + self.unseen.centre) / 2
-        return _effects(columns, left, OWN)
+        way = _effects(columns, left, OWN)
+        return way, float(np.sqrt(np.mean((columns @ way) ** 2)))
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,10 @@ class RMIA(ComparedByRow):
     And the score is the geometric mean of that ratio and of a likelihood ratio whose laws are learnt from the
     references, in units of its deviation; with two references there is none. Where that tells the records of the
     references themselves less well, as of models that say the same of many records, the second decides among equal
-    ratios alone. The target need not be like its references: what it says otherwise than they do of all records that
-    are alike in how hard they are and where they lie, as a model that was trained longer does, is taken off the second
-    ratio. Constants were chosen on made-up data (`benchmarks/tuning_membership.py`), before this was tried on others.
+    ratios alone. The target need not be like its references: where it differs from them more than any of them does from
+    the others, by how hard records are and where they lie, as a model that was trained longer does, this is taken off
+    the second ratio. Constants were chosen on made-up data (`benchmarks/tuning_membership.py`), before this was tried
+    on others.
 
     Examples
     --------
