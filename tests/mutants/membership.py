@@ -81,7 +81,9 @@ MUTANTS = [
     ),
     *of(
         "attacks/membership/expected_margins",
-        ("above = one.above[rows[place]] - columns @ way", "above = one.above[rows[place]]"),
+        ("above = one.above[rows[place]] - (columns * way).sum(axis=1)", "above = one.above[rows[place]]"),
+        ("return way if size > UNLIKE * max(other for _, other in usual) else 0.0", "return way"),
+        ("return way if size > UNLIKE * max(other for _, other in usual) else 0.0", "return 0.0"),
         ("return bool(same.all() or not same.any())", "return bool(same.all())"),
         ("return bool(same.all() or not same.any())", "return bool(not same.any())"),
         ("for sides in (halves, [~half for half in halves])", "for sides in (halves, halves)"),

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from discreet.attacks import MembershipScores
+from discreet.attacks.membership import expected_margins
 from discreet.attacks.membership.expected_margins import FREEDOM, Sides, _hats, _MarginLaw, _roles, log_ratios
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.grid import Array
@@ -91,6 +92,18 @@ def test_the_own_way_of_a_target_is_no_sign_of_a_record() -> None:
         assert stats.spearmanr(scores, as_they_are).statistic > 0.85
         areas = [MembershipScores.of(one[own], one[~own]).area for one in (scores, as_they_are)]
         assert areas[0] > areas[1] - 0.04
+
+
+def test_a_target_like_its_references_keeps_all_that_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own way is as large as theirs, and would take off what tells."""
+    kept = 0
+    for seed in range(10, 16):
+        _, margins, inside, _ = world(seed)
+        found = log_ratio(margins, inside, nobody())
+        with monkeypatch.context() as patched:
+            patched.setattr(expected_margins, "UNLIKE", np.inf)
+            kept += bool((log_ratio(margins, inside, nobody()) == found).all())
+    assert kept >= 5
 
 
 def test_references_in_the_role_of_the_target_are_told_as_the_target_is() -> None:

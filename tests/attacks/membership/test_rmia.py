@@ -11,12 +11,12 @@ from scipy import stats
 from scipy.special import expit
 from sklearn.neighbors import KNeighborsClassifier
 
-from discreet.attacks import RMIA, LiRA, ModelTarget, References, ThresholdAttack
+from discreet.attacks import RMIA, LiRA, MembershipData, ModelTarget, References, ThresholdAttack
 from discreet.attacks.membership.expected_margins import log_ratios
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from tests.attacks.membership.made import alarms, networks_and_target, patterned, records
+from tests.attacks.membership.made import NETWORKS, alarms, networks_and_target, patterned, records
 
 
 def test_scores_are_shares_of_the_population_as_the_paper_has_them() -> None:
@@ -172,6 +172,17 @@ def test_four_references_do_what_takes_others_many_more() -> None:
 def test_targets_without_information_raise_no_alarm() -> None:
     assert alarms(RMIA) <= 6
     assert alarms(lambda data, references: RMIA(data, references, "offline")) <= 6
+
+
+def test_mislabelled_members_are_the_worst_off() -> None:
+    """Ten members have the wrong label, which a model can only learn by heart: four references are enough to tell."""
+    data = patterned(200, 0.0)
+    wrong = data.members_y.copy()
+    wrong[:10] = 1 - wrong[:10]
+    data = MembershipData.of(data.members_X, wrong, data.others_X, data.others_y)
+    attack = RMIA(data, References.fitted(NETWORKS, *data.rows, number=4))
+    worst = attack.run(NETWORKS.trained(data.members_X, data.members_y)).worst
+    assert len({*worst} & {*range(10)}) >= 5
 
 
 def test_settings_without_meaning_are_refused() -> None:

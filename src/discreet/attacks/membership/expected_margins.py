@@ -74,10 +74,8 @@ def log_ratios(margins: Array, inside: Sides, near: NearRecords, temperature: fl
     if laws is None:
         return found, []
     found[target.known] = laws.log_ratio(target, target.known, laws.own_way(target, played))
-    rng = np.random.default_rng(1)
-    some = [_some(one.known, rng) for one in played]
-    parts = zip(roles, played, some, strict=True)
-    return found, [Play(*role, rows, laws.log_ratio(one, rows)) for role, one, rows in parts]
+    rng, parts = np.random.default_rng(1), zip(roles, played, strict=True)
+    return found, [Play(*role, rows := _some(one.known, rng), laws.log_ratio(one, rows)) for role, one in parts]
 
 
 def _roles(inside: Sides) -> list[tuple[int, list[int]]]:
