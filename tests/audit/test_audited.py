@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -277,6 +278,22 @@ def test_a_report_reads_as_a_lower_bound_and_is_text_page_and_data() -> None:
     assert document["holds"] is False
     assert document["options"]["random_state"] == 1
     assert document["findings"][0]["witness"]["often"][1] == RUNS // 2
+
+
+def test_a_time_that_tells_the_data_sets_apart_is_a_warning() -> None:
+    """Both are timed by turns, in blocks; a sleep is longer on every machine."""
+
+    def slow(records: Any, runs: int, rng: Rng) -> Any:
+        time.sleep(0.003 * len(records))
+        return rng.random(runs) < 0.5
+
+    told, quick = (
+        audited(slow, (first, [0.0, 1.0]), claim=1.0, runs=1000, random_state=1) for first in ([], [0.0, 0.0])
+    )
+    assert told.holds
+    assert any("On the second data set it takes" in text for text in told.warnings)
+    assert "time tells them apart" in str(told)
+    assert not quick.warnings
 
 
 def test_a_function_may_change_its_records_and_return_nothing() -> None:

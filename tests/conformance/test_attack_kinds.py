@@ -1,4 +1,7 @@
-"""Every attack that can be made of a release, found by walking: it succeeds on what is broken, and only there."""
+"""Every attack, found by walking: it succeeds on what is broken, and only there.
+
+One that can be made of a release is tried on the releases of this file; what they leave out, its own test file brings.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,12 @@ from discreet.attacks.material import Material, attacks, prepared
 from discreet.schema.roles import Roles
 from discreet.schema.schema import Column, Number, Schema
 from tests.attacks.membership.made import records
-from tests.conformance.walk import for_each
+from tests.attacks.trial import AttackTrial, Runs
+from tests.conformance.walk import for_each, has_mirror, mirror
 
 SURE = 1 - 1e-4  # with which chance is beaten, over all attacks
-FITTED = [kind for kind in attacks().values() if hasattr(kind, "fitting")]
+EVERY = [*attacks().values()]
+FITTED = [kind for kind in EVERY if hasattr(kind, "fitting")]
 
 
 def remembering(seed: int, seen: int) -> ModelMaterial:
@@ -71,6 +76,23 @@ def beats_chance(one: Prepared) -> bool:
     return dataclasses.replace(one.attack.run(one.target), confidence=SURE).beats_chance
 
 
+def brought(kind: type[Any]) -> AttackTrial:
+    """The trial of the attack's own test file; of nothing, where it has none."""
+    own = getattr(mirror(kind), "TRIALS", {}) if has_mirror(kind) else {}
+    found: AttackTrial = own.get(kind.__name__, AttackTrial(tuple, tuple))
+    return found
+
+
+def tried(kind: type[Any], materials: tuple[Material, ...], own: Runs) -> list[Prepared]:
+    """All that it is run on; an attack that nobody tries is told of."""
+    found = [*(made(kind, materials) if kind in FITTED else ()), *(Prepared(*one) for one in own())]
+    assert found, (
+        f"its test file has to bring TRIALS = {{{kind.__name__!r}: AttackTrial(...)}} of tests/attacks/trial.py"
+    )
+    assert all(type(one.attack) is kind for one in found)
+    return found
+
+
 @for_each(FITTED)
 def test_it_is_made_of_some_release_or_says_why_not(kind: type[Any]) -> None:
     assert kind.paper
@@ -85,14 +107,16 @@ def test_it_is_made_of_some_release_or_says_why_not(kind: type[Any]) -> None:
     assert made(kind, broken())
 
 
-@for_each(FITTED)
+@for_each(EVERY)
 def test_it_succeeds_on_something_that_is_broken(kind: type[Any]) -> None:
-    assert any(beats_chance(one) for one in made(kind, broken()))
+    own = brought(kind).broken
+    assert any(beats_chance(one) for one in tried(kind, broken(), own))
+    assert all(beats_chance(Prepared(*one)) for one in own())
 
 
-@for_each(FITTED)
+@for_each(EVERY)
 def test_it_stays_at_chance_where_there_is_nothing_to_find(kind: type[Any]) -> None:
-    assert not any(beats_chance(one) for one in made(kind, silent()))
+    assert not any(beats_chance(one) for one in tried(kind, silent(), brought(kind).silent))
 
 
 @for_each(FITTED)

@@ -68,9 +68,11 @@ MUTANTS = [
         ("np.searchsorted(population, ratios / self.gamma", "np.searchsorted(population, ratios * self.gamma"),
         ("exceeded + ratios / (1 + ratios)", "exceeded + 0 * ratios"),
         ("chances[-1] / self._means(chances[:-1], inside)", "chances[-1]"),
-        ("(first + scaled) / 2, first", "first, first"),
+        ("first + share * (scaled - first), first", "first, first"),
+        ("if areas[:, 1].sum() > areas[:, 0].sum() else", "if False else"),
+        ("HALF, LITTLE = 0.5, 1e-6", "HALF, LITTLE = 0.5, 0.0"),
         ("second * first[known].std() / second", "second / second"),
-        ("margins[:-1][inside] = np.nan", "margins[:-1][inside & False] = np.nan"),
+        ("without = _Side.of(chances, ~inside)", "without = _Side.of(chances, inside | True)"),
     ),
     *of(
         "attacks/membership/near_records",
@@ -79,6 +81,9 @@ MUTANTS = [
     ),
     *of(
         "attacks/membership/expected_margins",
+        ("above = one.above[rows[place]] - (columns * way).sum(axis=1)", "above = one.above[rows[place]]"),
+        ("return way if size > UNLIKE * max(other for _, other in usual) else 0.0", "return way"),
+        ("return way if size > UNLIKE * max(other for _, other in usual) else 0.0", "return 0.0"),
         ("return bool(same.all() or not same.any())", "return bool(same.all())"),
         ("return bool(same.all() or not same.any())", "return bool(not same.any())"),
         ("for sides in (halves, [~half for half in halves])", "for sides in (halves, halves)"),

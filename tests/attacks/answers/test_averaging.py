@@ -11,6 +11,7 @@ import pytest
 from discreet.attacks import Averaging, Rephrasing
 from discreet.attacks.answers import averaging
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 BITS = np.random.default_rng(0).integers(0, 2, 120)
 BOTH = (Averaging, Rephrasing)
@@ -32,6 +33,24 @@ def _kept(scale: float, seed: int) -> Target:
         return [kept[query.tobytes()] for query in queries]
 
     return target
+
+
+TRIALS = {
+    "Averaging": AttackTrial(
+        lambda: [(Averaging(BITS, repeats=400), _noisy(3.0, 4))],
+        lambda: [
+            (Averaging(BITS, repeats=20), _kept(3.0, 5)),
+            (Averaging(BITS, repeats=3), lambda asked: 0 * asked[:, 0]),
+        ],
+    ),
+    "Rephrasing": AttackTrial(
+        lambda: [(Rephrasing(BITS, repeats=500, sets=10), _kept(3.0, 6))],
+        lambda: [
+            (Rephrasing(BITS, repeats=9), _noisy(4000.0, 7)),
+            (Rephrasing(BITS, repeats=3), lambda asked: 0 * asked[:, 0]),
+        ],
+    ),
+}
 
 
 def test_fresh_noise_is_averaged_away() -> None:

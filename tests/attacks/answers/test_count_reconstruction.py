@@ -10,6 +10,7 @@ import pytest
 
 from discreet.attacks import CountReconstruction
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 CATEGORIES: dict[str, list[Any]] = {
     "age": [0, 1, 2, 3, 4, 5],
@@ -36,6 +37,16 @@ def _counts(people: dict[str, Any], width: int) -> dict[tuple[str, ...], Any]:
         found[names] = np.zeros([len(CATEGORIES[name]) for name in names])
         np.add.at(found[names], tuple(codes[name] for name in names), 1)
     return found
+
+
+def _rebuilt(counted: int) -> list[tuple[CountReconstruction, Any]]:
+    """Counts of these people, or of others who are as many."""
+    people, others = (_people(np.random.default_rng(seed), number) for seed, number in ((5, 40), (6, 2000)))
+    counts = _counts(_people(np.random.default_rng(counted), 40), 3)
+    return [(CountReconstruction(people, others, CATEGORIES), counts)]
+
+
+TRIALS = {"CountReconstruction": AttackTrial(lambda: _rebuilt(5), lambda: _rebuilt(7))}
 
 
 def test_exact_counts_rebuild_a_block() -> None:

@@ -9,8 +9,22 @@ import pytest
 
 from discreet.attacks import Differencing
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 BITS = np.random.default_rng(0).integers(0, 2, 300)
+
+
+def _noisy(scale: float) -> Any:
+    noise = np.random.default_rng(3)
+    return lambda queries: queries @ BITS + noise.laplace(0, scale, len(queries))
+
+
+TRIALS = {
+    "Differencing": AttackTrial(
+        lambda: [(Differencing(BITS), lambda queries: queries @ BITS)],
+        lambda: [(Differencing(BITS), _noisy(600.0)), (Differencing(BITS), lambda queries: np.zeros(len(queries)))],
+    )
+}
 
 
 def test_refusing_small_sets_does_not_help() -> None:

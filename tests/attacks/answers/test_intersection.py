@@ -14,6 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.microdata import anonymize
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
+from tests.attacks.trial import AttackTrial
 
 ILLS = tuple(f"ill{place}" for place in range(40))
 ROLES = {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"}
@@ -30,6 +31,21 @@ def _people(rng: np.random.Generator, number: int) -> dict[str, Any]:
 def _released(people: dict[str, Any]) -> Any:
     schema = Schema({"age": Number(0, 100, step=1), "zip": Number(0, 1000, step=1), "ill": Category(ILLS)})
     return anonymize(PrivateData.of(people, schema, Budget(1.0)), ROLES, k=4, waiver="made up")
+
+
+def _crossed(strangers: bool) -> list[tuple[Intersection, Any]]:
+    """Two tables in classes of ten by one attribute each: of those who are known, or of other people."""
+    known, other = (_people(np.random.default_rng(seed), 300) for seed in (2, 3))
+    own = other if strangers else known
+    ages, codes = own["age"] // 10 * 10, own["zip"] // 100 * 100
+    tables = [
+        {"age": [f"[{low}, {low + 10})" for low in ages], "zip": ["*"] * 300, "ill": own["ill"]},
+        {"age": ["*"] * 300, "zip": [f"[{low}, {low + 100})" for low in codes], "ill": own["ill"]},
+    ]
+    return [(Intersection({name: known[name] for name in ("age", "zip")}, known["ill"], "ill"), tables)]
+
+
+TRIALS = {"Intersection": AttackTrial(lambda: _crossed(strangers=False), lambda: _crossed(strangers=True))}
 
 
 def test_two_anonymous_tables_of_overlapping_people_give_many_away() -> None:

@@ -10,6 +10,7 @@ import pytest
 from discreet.attacks import LinearReconstruction
 from discreet.attacks.answers.linear_reconstruction import TIMES
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 METHODS = tuple(TIMES)
 
@@ -21,6 +22,15 @@ def _bits(count: int, seed: int = 0) -> Any:
 def _answers(bits: Any, error: float, seed: int = 1) -> Any:
     noise = np.random.default_rng(seed)
     return lambda queries: queries @ bits + noise.uniform(-error, error, len(queries))
+
+
+def _asked(error: float) -> list[tuple[LinearReconstruction, Any]]:
+    """Both methods; an error of 0.25 sqrt(n), or of the size of all records for each query."""
+    bits = _bits(100)
+    return [(LinearReconstruction(bits, method, queries=800), _answers(bits, error)) for method in METHODS]  # type: ignore[arg-type]
+
+
+TRIALS = {"LinearReconstruction": AttackTrial(lambda: _asked(2.5), lambda: _asked(4000.0))}
 
 
 def test_errors_of_a_quarter_of_the_root_give_the_bits_away() -> None:

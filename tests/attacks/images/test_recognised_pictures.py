@@ -12,8 +12,26 @@ from sklearn.model_selection import train_test_split
 
 from discreet.attacks import RecognisedPictures, blurred, pixelated, scrambled
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 PICTURES, OTHERS, LABELS, TRUTH = train_test_split(load_digits().images, load_digits().target, random_state=0)
+
+
+def _mosaics(pictures: Any) -> list[tuple[RecognisedPictures, Any]]:
+    """Read by a linear classifier, which is fast."""
+
+    def way(given: Any) -> Any:
+        return pixelated(given, 2)
+
+    return [(RecognisedPictures(PICTURES, LABELS, way, TRUTH, RidgeClassifier()), way(pictures))]
+
+
+TRIALS = {
+    "RecognisedPictures": AttackTrial(
+        lambda: _mosaics(OTHERS),
+        lambda: _mosaics(np.random.default_rng(1).permutation(OTHERS)) + _mosaics(np.ones_like(OTHERS)),
+    )
+}
 
 
 def test_digits_are_recognised_whatever_was_done_to_them() -> None:

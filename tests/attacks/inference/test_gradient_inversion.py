@@ -11,9 +11,11 @@ from sklearn.datasets import load_digits
 
 from discreet.attacks import DeepLeakage, DenseGradients
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 PICTURES = (load_digits().images[:4] / 16).astype(np.float32)
 LABELS = load_digits().target[:4]
+OF_OTHERS = (load_digits().images[4:8] / 16).astype(np.float32)
 
 
 def _dense() -> Any:
@@ -34,6 +36,22 @@ def _sent(module: Any, pictures: Any) -> list[list[Any]]:
         loss = torch.nn.functional.cross_entropy(module(torch.as_tensor(picture)[None, None]), torch.tensor([label]))
         found.append([each.detach() for each in torch.autograd.grad(loss, list(module.parameters()))])
     return found
+
+
+def _dense_runs(pictures: Any) -> list[tuple[DenseGradients, Any]]:
+    sent = [gradients[:2] for gradients in _sent(_dense(), pictures)]
+    return [(DenseGradients(PICTURES.reshape(4, -1), tolerance=1e-5), sent)]
+
+
+def _deep_runs(pictures: Any) -> list[tuple[DeepLeakage, Any]]:
+    module = _convolution()
+    return [(DeepLeakage(PICTURES[:, None], module, steps=40, restarts=1), _sent(module, pictures))]
+
+
+TRIALS = {
+    "DenseGradients": AttackTrial(lambda: _dense_runs(PICTURES), lambda: _dense_runs(OF_OTHERS)),
+    "DeepLeakage": AttackTrial(lambda: _deep_runs(PICTURES), lambda: _deep_runs(OF_OTHERS)),
+}
 
 
 def test_a_dense_layer_gives_its_input_away_exactly() -> None:

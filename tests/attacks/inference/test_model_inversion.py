@@ -15,6 +15,7 @@ from discreet.attacks import ModelInversion
 from discreet.attacks.inference.model_inversion import _of_module
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 X, Y = load_digits(return_X_y=True)
 X = X / 16
@@ -33,6 +34,14 @@ def _module(model: Any) -> Any:
         module.weight.copy_(torch.as_tensor(model.coef_))
         module.bias.copy_(torch.as_tensor(model.intercept_))
     return module
+
+
+TRIALS = {
+    "ModelInversion": AttackTrial(
+        lambda: [(ModelInversion(TYPICAL, steps=10), _fitted(Y))],
+        lambda: [(ModelInversion(TYPICAL, steps=10), _fitted(np.random.default_rng(1).permutation(Y)))],
+    )
+}
 
 
 def test_digits_are_found_in_a_linear_model_and_in_the_same_as_a_network() -> None:

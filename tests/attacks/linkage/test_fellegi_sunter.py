@@ -13,6 +13,7 @@ from discreet.attacks.linkage import fellegi_sunter
 from discreet.attacks.linkage.agreement_weights import AgreementWeights
 from discreet.core.errors import ParameterError
 from tests.attacks.linkage.made import Rng, chosen, people
+from tests.attacks.trial import AttackTrial
 
 NEAR = {"income": 2.0}
 
@@ -25,6 +26,17 @@ def _with_errors(known: dict[str, Any], rng: Rng) -> dict[str, Any]:
     wrong["zip"] = np.where(rng.random(size) < 0.2, "99", known["zip"])
     wrong["work"] = np.where(rng.random(size) < 0.2, np.nan, known["work"])
     return wrong
+
+
+def _linked(strangers: bool) -> list[tuple[FellegiSunter, Any]]:
+    """What is known, with errors, of people in the table, or of others."""
+    rng = np.random.default_rng(6)
+    table, elsewhere, rows = people(rng, 500), people(rng, 500), list(range(100))
+    known = _with_errors(chosen(elsewhere if strangers else table, rows), rng)
+    return [(FellegiSunter(known, rows, tolerances=NEAR), table)]
+
+
+TRIALS = {"FellegiSunter": AttackTrial(lambda: _linked(strangers=False), lambda: _linked(strangers=True))}
 
 
 def test_people_are_found_though_much_is_wrong() -> None:

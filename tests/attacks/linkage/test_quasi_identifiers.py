@@ -12,8 +12,19 @@ import pytest
 from discreet.attacks import Attack, QuasiIdentifiers
 from discreet.core.errors import ParameterError
 from tests.attacks.linkage.made import chosen, people
+from tests.attacks.trial import AttackTrial
 
 COLUMNS = ["born", "sex", "zip"]
+
+
+def _linked(strangers: bool) -> list[tuple[QuasiIdentifiers, Any]]:
+    """What is known of people in the table, or of others."""
+    rng = np.random.default_rng(3)
+    table, elsewhere, rows = people(rng, 500), people(rng, 500), list(range(100))
+    return [(QuasiIdentifiers(chosen(elsewhere if strangers else table, rows), rows, COLUMNS), table)]
+
+
+TRIALS = {"QuasiIdentifiers": AttackTrial(lambda: _linked(strangers=False), lambda: _linked(strangers=True))}
 
 
 def test_people_are_found_by_birth_sex_and_town() -> None:

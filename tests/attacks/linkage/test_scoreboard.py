@@ -11,6 +11,7 @@ from scipy import sparse
 
 from discreet.attacks import Attack, Ratings, Scoreboard, ScoreboardRH
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 USERS, ITEMS, DAYS, PEOPLE = 2000, 400, 1000, 100
 Rng = np.random.Generator
@@ -32,6 +33,23 @@ def _known(released: Ratings, people: list[int], number: int, wrong: int, rng: R
     dates = np.where(bad, rng.integers(0, DAYS, len(at)), released.dates[at] + rng.integers(-7, 8, len(at)))
     values = released.values[at] + rng.integers(-1, 2, len(at))
     return Ratings.of(np.repeat(np.arange(len(people)), number), items, values, dates, people=len(people))
+
+
+def _runs(kind: type[Scoreboard], strangers: bool) -> list[tuple[Scoreboard, Ratings]]:
+    """What is known is of people in the target, or of others."""
+    rng = np.random.default_rng(5)
+    released, elsewhere, people = _ratings(rng), _ratings(rng), list(range(PEOPLE))
+    known = _known(elsewhere if strangers else released, people, 4, 0, rng)
+    return [(kind(known, people), released)]
+
+
+TRIALS = {
+    kind.__name__: AttackTrial(
+        lambda kind=kind: _runs(kind, strangers=False),  # type: ignore[misc]
+        lambda kind=kind: _runs(kind, strangers=True),  # type: ignore[misc]
+    )
+    for kind in (Scoreboard, ScoreboardRH)
+}
 
 
 def test_people_are_found_though_a_quarter_of_what_is_known_is_wrong() -> None:

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from discreet.attacks import MembershipScores
-from discreet.attacks.membership.expected_margins import FREEDOM, Sides, _hats, _MarginLaw, _roles, log_ratio
+from discreet.attacks.membership import expected_margins
+from discreet.attacks.membership.expected_margins import FREEDOM, Sides, _hats, _MarginLaw, _roles, log_ratios
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.grid import Array
 
@@ -35,10 +36,15 @@ def nobody(number: int = RECORDS) -> NearRecords:
     return NearRecords(np.random.default_rng(9).normal(size=(number, 3)), np.zeros(number), 20)
 
 
+def log_ratio(margins: Array, inside: Sides, near: NearRecords) -> Array:
+    """Of the target alone."""
+    return log_ratios(margins, inside, near, 2.0)[0]
+
+
 def test_the_ratio_is_nearly_that_of_the_laws_that_are_known() -> None:
     """With the true laws and levels as known as four references make them, the scores are nearly in the same order."""
     spread, margins, inside, own = world(0)
-    found = log_ratio(margins, inside, nobody(), 2.0)
+    found = log_ratio(margins, inside, nobody())
     middle = margins[:-1].mean(axis=0) - 0.5
     unsure = (0.25 / 2 + 1 / 2) / 4  # the variance of the middle of two means of two, in units of the larger one
     errors = [spread * np.sqrt(own_part + unsure) for own_part in (0.25, 1.0)]
@@ -55,7 +61,7 @@ def test_records_that_change_models_more_stand_out_more() -> None:
     inside = np.stack([half, ~half], axis=1).reshape(-1, RECORDS)
     seen = np.vstack([inside, own])
     margins = rng.normal(size=RECORDS) + rise * (seen - 0.5) + 0.3 * rng.normal(size=seen.shape)
-    scores = log_ratio(margins, inside, nobody(), 2.0)
+    scores = log_ratio(margins, inside, nobody())
     strong = rise > 0
     assert MembershipScores.of(scores[own & strong], scores[~own & strong]).area > 0.98
     assert np.abs(scores[~strong]).mean() < 0.3 * np.abs(scores[strong]).mean()
@@ -69,9 +75,45 @@ def test_what_is_said_of_neighbors_is_no_sign_of_the_record() -> None:
     margins = margins + np.where(X[:, 0] > 0, shifts[:, :1], shifts[:, 1:])
     areas = []
     for near in (NearRecords(X, np.zeros(RECORDS), 60), nobody()):
-        scores = log_ratio(margins, inside, near, 2.0)
+        scores = log_ratio(margins, inside, near)
         areas.append(MembershipScores.of(scores[own], scores[~own]).area)
     assert areas[0] > areas[1] + 0.05
+
+
+def test_the_own_way_of_a_target_is_no_sign_of_a_record() -> None:
+    """Surer of all records, of hard ones or of one place, unlike all references: nearly the same order of records."""
+    _, margins, inside, own = world(7)
+    X = np.random.default_rng(8).normal(size=(RECORDS, 2))
+    hard, near = margins[:-1].mean(axis=0), NearRecords(X, np.zeros(RECORDS), 60)
+    as_they_are = log_ratio(margins, inside, near)
+    for way in (np.full(RECORDS, 1.5), -hard, np.where(X[:, 0] > 0, 1.0, -1.0)):
+        changed = np.vstack([margins[:-1], margins[-1] + way])
+        scores = log_ratio(changed, inside, near)
+        assert stats.spearmanr(scores, as_they_are).statistic > 0.85
+        areas = [MembershipScores.of(one[own], one[~own]).area for one in (scores, as_they_are)]
+        assert areas[0] > areas[1] - 0.04
+
+
+def test_a_target_like_its_references_keeps_all_that_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own way is as large as theirs, and would take off what tells."""
+    kept = 0
+    for seed in range(10, 16):
+        _, margins, inside, _ = world(seed)
+        found = log_ratio(margins, inside, nobody())
+        with monkeypatch.context() as patched:
+            patched.setattr(expected_margins, "UNLIKE", np.inf)
+            kept += bool((log_ratio(margins, inside, nobody()) == found).all())
+    assert kept >= 5
+
+
+def test_references_in_the_role_of_the_target_are_told_as_the_target_is() -> None:
+    _, margins, inside, own = world(8)
+    scores, plays = log_ratios(margins, inside, nobody(), 2.0)
+    target = MembershipScores.of(scores[own], scores[~own]).area
+    assert [(play.own, play.others) for play in plays] == _roles(inside)
+    for play in plays:
+        there = inside[play.own, play.rows]
+        assert MembershipScores.of(play.scores[there], play.scores[~there]).area == pytest.approx(target, abs=0.05)
 
 
 def test_a_reference_is_not_compared_with_the_one_that_has_seen_the_rest() -> None:
@@ -79,7 +121,7 @@ def test_a_reference_is_not_compared_with_the_one_that_has_seen_the_rest() -> No
     _, margins, inside, _ = world(4)
     assert _roles(inside) == [(0, [2, 3]), (1, [2, 3]), (2, [0, 1]), (3, [0, 1])]
     assert _roles(inside[[0, 0, 2]]) == [(0, [2]), (1, [2]), (2, [0, 1])]
-    assert np.isnan(log_ratio(margins[[0, 1, -1]], inside[:2], nobody(), 2.0)).all()
+    assert np.isnan(log_ratio(margins[[0, 1, -1]], inside[:2], nobody())).all()
 
 
 def test_a_target_without_information_has_no_higher_scores_for_members() -> None:
@@ -87,7 +129,7 @@ def test_a_target_without_information_has_no_higher_scores_for_members() -> None
     for seed in range(20):
         _, margins, inside, own = world(seed)
         margins[-1] = np.random.default_rng(seed).normal(size=RECORDS) if seed % 2 else 0.7
-        scores = log_ratio(margins, inside, nobody(), 2.0)
+        scores = log_ratio(margins, inside, nobody())
         areas.append(MembershipScores.of(scores[own], scores[~own]).area)
     assert abs(np.mean(areas) - 0.5) < 0.01
     assert np.abs(np.array(areas) - 0.5).max() < 0.05
@@ -99,10 +141,10 @@ def test_what_is_not_known_has_no_ratio_and_changes_no_other() -> None:
     whole = inside.copy()
     whole[:, 0] = True
     margins[-1, 1] = np.nan
-    found = log_ratio(margins, whole, nobody(), 2.0)
+    found = log_ratio(margins, whole, nobody())
     assert np.isnan(found[:2]).all()
     assert np.isfinite(found[2:]).all()
-    assert np.isnan(log_ratio(np.ones((5, 60)), inside[:, :60], nobody(60), 2.0)).all()
+    assert np.isnan(log_ratio(np.ones((5, 60)), inside[:, :60], nobody(60))).all()
 
 
 def test_hats_are_one_at_their_knots_and_add_up_to_one() -> None:

@@ -10,6 +10,7 @@ from scipy import stats
 
 from discreet.attacks import MeansDistance, MeansLikelihoodRatio, MembershipData
 from discreet.core.errors import ParameterError
+from tests.attacks.trial import AttackTrial
 
 COLUMNS, GROUP = 500, 200
 SHARES = np.random.default_rng(0).uniform(0.1, 0.9, COLUMNS)
@@ -17,6 +18,15 @@ ROWS = (np.random.default_rng(1).random((6 * GROUP, COLUMNS)) < SHARES).astype(f
 MEMBERS, OTHERS, REFERENCE = ROWS[:GROUP], ROWS[GROUP : 2 * GROUP], ROWS[2 * GROUP :]
 DATA = MembershipData.of_rows(MEMBERS, OTHERS)
 ATTACKS: tuple[Any, ...] = (MeansDistance(DATA, REFERENCE), MeansLikelihoodRatio(DATA, REFERENCE))
+
+
+TRIALS = {
+    type(attack).__name__: AttackTrial(
+        lambda attack=attack: [(attack, MEMBERS.mean(axis=0))],  # type: ignore[misc]
+        lambda attack=attack: [(attack, SHARES), (attack, REFERENCE[:GROUP].mean(axis=0))],  # type: ignore[misc]
+    )
+    for attack in ATTACKS
+}
 
 
 def test_the_likelihood_ratio_is_as_powerful_as_theory_says_and_homers_less() -> None:

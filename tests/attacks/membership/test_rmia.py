@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit
+from sklearn.neighbors import KNeighborsClassifier
 
-from discreet.attacks import RMIA, LiRA, ModelTarget, References, ThresholdAttack
-from discreet.attacks.membership.expected_margins import log_ratio
+from discreet.attacks import RMIA, LiRA, MembershipData, ModelTarget, References, ThresholdAttack
+from discreet.attacks.membership.expected_margins import log_ratios
 from discreet.attacks.membership.near_records import NearRecords
 from discreet.core.errors import ParameterError
-from tests.attacks.membership.made import alarms, networks_and_target, records
+from discreet.core.grid import Array
+from tests.attacks.membership.made import NETWORKS, alarms, networks_and_target, patterned, records
 
 
 def test_scores_are_shares_of_the_population_as_the_paper_has_them() -> None:
@@ -66,6 +69,23 @@ def test_means_by_few_models_are_predicted_as_a_regression_on_the_truth_would() 
         assert errors[0] < errors[1] - least
 
 
+def answering(X: Array, y: Array, margins: Array) -> Any:
+    """A target that gives each row of the pool these log-odds of its own label."""
+    ones = {row.tobytes(): expit(value) for row, value in zip(X, np.where(y == 1, margins, -margins), strict=True)}
+
+    def target(rows: Array) -> Array:
+        chances = np.array([ones[row.tobytes()] for row in rows])
+        return np.c_[1 - chances, chances]
+
+    return target
+
+
+def area(attack: RMIA, target: Any) -> float:
+    scores = attack.run(target).scores
+    assert scores is not None
+    return scores.area
+
+
 def test_a_target_that_is_surer_of_one_place_than_of_another_hides_no_members_there() -> None:
     """As references are, each of another place: that tells how much less of a record is said by a target that is."""
     data, rng = records(500), np.random.default_rng(4)
@@ -76,14 +96,36 @@ def test_a_target_that_is_surer_of_one_place_than_of_another_hides_no_members_th
     margins = (hard + inside + places + rng.normal(0, 0.3, inside.shape)).astype(np.float32)
     references = References(X, y, inside, margins, (None,) * 4)
     own = hard + (np.arange(1000) < 500) + rng.normal(0, 0.3, 1000) + sides
-    ones = {row.tobytes(): expit(value) for row, value in zip(X, np.where(y == 1, own, -own), strict=True)}
-
-    def target(rows: np.ndarray) -> np.ndarray:
-        chances = np.array([ones[row.tobytes()] for row in rows])
-        return np.c_[1 - chances, chances]
-
-    areas = [RMIA(data, references, near=near).run(target).scores.area for near in (0, 60)]  # type: ignore[union-attr]
+    areas = [area(RMIA(data, references, near=near), answering(X, y, own)) for near in (0, 60)]
     assert areas[1] > areas[0] + 0.03
+
+
+def test_a_target_that_is_unlike_all_references_hides_no_members() -> None:
+    """Trained longer, it is surer of everything; or of one place, or class: no reference showed that this may be."""
+    data, rng = records(500), np.random.default_rng(5)
+    X, y = data.rows
+    inside = np.tile([[True], [False]], (2, 1000)) ^ np.repeat(rng.random((2, 1000)) < 0.5, 2, axis=0)
+    hard = rng.normal(0, 1, 1000)
+    margins = (hard + inside + rng.normal(0, 0.3, inside.shape)).astype(np.float32)
+    references = References(X, y, inside, margins, (None,) * 4)
+    own = hard + (np.arange(1000) < 500) + rng.normal(0, 0.3, 1000)
+    for way, gain in ((2.0, 0.1), (np.where(X[:, 0] > 0, 1.0, -1.0), 0.05), (3 * (y - 0.5), 0.1)):
+        plain, both = (area(RMIA(data, references, near=near), answering(X, y, own + way)) for near in (0, 20))
+        assert both > plain + gain
+
+
+def test_models_of_few_numbers_are_told_by_the_ratio_and_ties_by_the_rest() -> None:
+    """Shares of five neighbors are six numbers, and one is right of all that it has seen: no law is like that."""
+    data = patterned(300, 0.2)
+    for neighbors in (1, 5):
+        model = KNeighborsClassifier(neighbors)
+        references = References.fitted(model, *data.rows, number=4)
+        target = model.fit(data.members_X, data.members_y)
+        plain, both = (RMIA(data, references, near=near).run(target).scores for near in (0, 20))
+        assert plain is not None
+        assert both is not None
+        assert both.area > plain.area - 0.01
+        assert len(np.unique(both.members)) > 1.2 * len(np.unique(plain.members))
 
 
 def test_the_score_joins_both_ratios_in_one_unit_and_keeps_the_first_where_there_is_no_second() -> None:
@@ -93,7 +135,7 @@ def test_the_score_joins_both_ratios_in_one_unit_and_keeps_the_first_where_there
     margins = np.vstack([four.margins, four.own_margins(ModelTarget.of(target), X, y)]).astype(np.float64)
     plain, second = (
         RMIA(data, four, near=60)._ratios(margins, four.inside),
-        log_ratio(margins, four.inside, NearRecords(X, y, 60), 2),
+        log_ratios(margins, four.inside, NearRecords(X, y, 60), 2)[0],
     )
     both = np.log(plain) / np.log(plain).std() + second / second.std()
     found = RMIA(data, four, near=60).scores(ModelTarget.of(target), X, y)
@@ -130,6 +172,17 @@ def test_four_references_do_what_takes_others_many_more() -> None:
 def test_targets_without_information_raise_no_alarm() -> None:
     assert alarms(RMIA) <= 6
     assert alarms(lambda data, references: RMIA(data, references, "offline")) <= 6
+
+
+def test_mislabelled_members_are_the_worst_off() -> None:
+    """Ten members have the wrong label, which a model can only learn by heart: four references are enough to tell."""
+    data = patterned(200, 0.0)
+    wrong = data.members_y.copy()
+    wrong[:10] = 1 - wrong[:10]
+    data = MembershipData.of(data.members_X, wrong, data.others_X, data.others_y)
+    attack = RMIA(data, References.fitted(NETWORKS, *data.rows, number=4))
+    worst = attack.run(NETWORKS.trained(data.members_X, data.members_y)).worst
+    assert len({*worst} & {*range(10)}) >= 5
 
 
 def test_settings_without_meaning_are_refused() -> None:

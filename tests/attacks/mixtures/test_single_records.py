@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from discreet.attacks import LeafOfOne, MembershipData, SingletonCluster
 from discreet.core.errors import ParameterError
 from discreet.learners import GaussianMixture as PrivateMixture
+from tests.attacks.trial import AttackTrial
 
 SHE = [20.0, -15.0]
 
@@ -21,6 +22,16 @@ SHE = [20.0, -15.0]
 def _rows(seed: int) -> Any:
     rng = np.random.default_rng(seed)
     return np.r_[rng.normal(0, 1, (150, 2)), rng.normal(8, 1, (150, 2)), [SHE]]
+
+
+def _parts(seen: int, number: int) -> list[tuple[SingletonCluster, Any]]:
+    """So many clusters of the first rows, of which the last five are far from all others."""
+    far = [[90.0, 3.0], [-50.0, 70.0], [4.0, -80.0], [-60.0, -60.0]]
+    rows = np.r_[_rows(6), far]
+    return [(SingletonCluster(rows), KMeans(number, n_init=20, random_state=0).fit(rows[:seen]))]
+
+
+TRIALS = {"SingletonCluster": AttackTrial(lambda: _parts(305, 7), lambda: _parts(300, 7))}
 
 
 def test_the_mean_of_a_part_of_one_is_the_record() -> None:

@@ -13,6 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.microdata import add_correlated_noise, add_noise
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
+from tests.attacks.trial import AttackTrial
 
 BOTH = (SpectralFilter, BayesEstimate)
 
@@ -21,6 +22,18 @@ def _rows(seed: int, columns: int = 20) -> Any:
     """Two causes behind all columns."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(1500, 2)) @ rng.normal(size=(2, columns)) + rng.normal(5, 0.05, (1500, columns))
+
+
+def _filtered(kind: Any, behind: int) -> list[tuple[Any, Any]]:
+    """Noise on the rows, or on those of others."""
+    noise = np.random.default_rng(7).normal(0, 1, (1500, 20))
+    return [(kind(_rows(8), 1.0), _rows(behind) + noise)]
+
+
+TRIALS = {
+    kind.__name__: AttackTrial(lambda kind=kind: _filtered(kind, 8), lambda kind=kind: _filtered(kind, 9))  # type: ignore[misc]
+    for kind in BOTH
+}
 
 
 def test_most_of_the_noise_is_filtered_out() -> None:

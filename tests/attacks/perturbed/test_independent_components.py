@@ -12,6 +12,7 @@ from discreet.core.grid import Array
 from discreet.microdata import rotate
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
+from tests.attacks.trial import AttackTrial
 
 
 def _rows(rng: np.random.Generator) -> Array:
@@ -21,6 +22,15 @@ def _rows(rng: np.random.Generator) -> Array:
 
 def _rotation(rng: np.random.Generator, size: int) -> Array:
     return np.asarray(np.linalg.qr(rng.normal(size=(size, size)))[0])
+
+
+def _turned(seed: int) -> list[tuple[IndependentComponents, Array]]:
+    """The rows, or those of others, after one rotation."""
+    rows, behind = (_rows(np.random.default_rng(one)) for one in (5, seed))
+    return [(IndependentComponents(rows), behind @ _rotation(np.random.default_rng(7), 5))]
+
+
+TRIALS = {"IndependentComponents": AttackTrial(lambda: _turned(5), lambda: _turned(6))}
 
 
 def test_all_columns_come_back_from_a_rotation_in_any_order_of_rows() -> None:

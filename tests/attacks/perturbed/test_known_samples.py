@@ -13,12 +13,22 @@ from discreet.core.errors import ParameterError
 from discreet.microdata import project_columns, rotate
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
+from tests.attacks.trial import AttackTrial
 
 Rng = np.random.Generator
 
 
 def _rows(rng: Rng, columns: int = 6) -> Any:
     return rng.normal(3, 1, (800, columns)) @ rng.normal(size=(columns, columns))
+
+
+def _turned(seed: int) -> list[tuple[KnownSamples, Any]]:
+    """The rows, or those of others, after one rotation."""
+    rows, behind = (_rows(np.random.default_rng(one)) for one in (5, seed))
+    return [(KnownSamples(rows, range(7)), behind @ np.linalg.qr(np.random.default_rng(7).normal(size=(6, 6)))[0])]
+
+
+TRIALS = {"KnownSamples": AttackTrial(lambda: _turned(5), lambda: _turned(6))}
 
 
 def test_one_record_more_than_columns_undoes_a_rotation() -> None:

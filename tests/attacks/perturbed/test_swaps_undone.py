@@ -15,6 +15,7 @@ from discreet.core.errors import ParameterError
 from discreet.microdata import swap_places
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
+from tests.attacks.trial import AttackTrial
 
 TOWNS = ("a", "b", "c")
 
@@ -46,6 +47,18 @@ def _swapped(people: dict[str, Any], rng: np.random.Generator, pairs: int) -> di
             towns[one], towns[other] = towns[other], towns[one]
             pairs -= 1
     return {"town": towns, **{name: people[name] for name in ("sex", "work", "age")}}
+
+
+def _runs(exact: bool) -> list[tuple[SwapsUndone, Any]]:
+    """Margins of the people, or of the swapped table itself."""
+    rng = np.random.default_rng(3)
+    people = _people(rng)
+    released = _swapped(people, rng, 12)
+    margins = {name: _margin(people if exact else released, name) for name in ("work", "age")}
+    return [(SwapsUndone(people["town"], "town", margins, ["sex"]), released)]
+
+
+TRIALS = {"SwapsUndone": AttackTrial(lambda: _runs(exact=True), lambda: _runs(exact=False))}
 
 
 def test_few_swaps_are_put_back_by_exact_margins() -> None:

@@ -147,6 +147,18 @@ def test_attacks_that_compare_train_models_like_the_target() -> None:
     assert "ignores its records" in attacked(ignored).unfit["LiRA"]
 
 
+def test_references_are_fitted_once_for_all_attacks_that_compare() -> None:
+    fits: list[int] = []
+
+    def fitted(X: Any, y: Any) -> Any:
+        fits.append(len(X))
+        return KNeighborsClassifier(1).fit(X, y)
+
+    report = attacked(replace(BY_HEART, fitted=fitted, number=4))
+    assert {"LiRA", "RMIA", "ShadowModels"} <= {result.attack for result in report.results}
+    assert fits == [150] * 4
+
+
 @dataclass(frozen=True)
 class _Careless:
     """An attack that fails with what a record holds."""

@@ -14,6 +14,7 @@ from discreet.core.grid import Array
 BEND = 4.0  # log-odds beyond it are bent to logarithms: models are sure of easy records by very different odds
 HATS = 6  # broken lines over how hard a record is, with which all effects change
 RIDGE, PRIOR = 3.0, 0.5  # of effects, in units of their deviations; of squared errors, in records that have the mean
+OWN, UNLIKE = 10.0, 1.5  # of effects that one model alone has; times as large as any reference's, they are taken off
 LEAST = 0.02  # of the mean squared error: no record's is expected to be smaller
 FREEDOM = 5  # degrees of it that Student's law of errors has
 PLAYS, MOST = 16, 2**16  # references that play the target; records of each that are learnt from
@@ -21,13 +22,35 @@ BLOCK = 2**14  # records that are judged at a time
 Sides = NDArray[np.bool_]
 
 
-def log_ratio(margins: Array, inside: Sides, near: NearRecords, temperature: float) -> Array:
+@dataclass(frozen=True)
+class Play:
+    """A reference in the role of the target of others: the log-ratio of some records, of which it is known who was in.
+
+    Parameters
+    ----------
+    own : int
+        The place of the reference.
+    others : list of int
+        The places of those that it is compared with.
+    rows : array
+        The records.
+    scores : array
+        The log-ratio of each of them.
+    """
+
+    own: int
+    others: list[int]
+    rows: NDArray[np.intp]
+    scores: Array
+
+
+def log_ratios(margins: Array, inside: Sides, near: NearRecords, temperature: float) -> tuple[Array, list[Play]]:
     """The logarithm of the likelihood ratio of what the last model says of each record: if it has seen it, or not.
 
     Each reference plays the target of those that were trained on other halves. How far it is above them on a record is
     regressed on what they say with the record and without it, and on how far it is above them on the neighbors: over
     the records that it has seen, and over the others. So are the squares of what is left, the variances of Student's
-    laws. Not a number where nothing is known.
+    laws. Not a number where nothing is known. With it, what these laws say of the references in this role.
 
     Parameters
     ----------
@@ -44,16 +67,15 @@ def log_ratio(margins: Array, inside: Sides, near: NearRecords, temperature: flo
     roles = _roles(inside)
     alone = [_Comparison.of(bent[own], bent[others], inside[others]) for own, others in roles]
     *played, target = _with_local([*alone, _Comparison.of(bent[-1], bent[:-1], inside)], near, temperature)
-    knots, halves = _knots(target.levels), [inside[own] for own, _ in roles]
-    seen, unseen = (_MarginLaw.of(played, sides, knots) for sides in (halves, [~half for half in halves]))
-    found = np.full(margins.shape[1], np.nan)
-    if seen is None or unseen is None:
-        return found
-    known = target.known
-    for rows in np.split(known, range(BLOCK, len(known), BLOCK)):
-        columns, above = target.columns(rows, knots), target.above[rows]
-        found[rows] = seen.log_density(columns, above) - unseen.log_density(columns, above)
-    return found
+    laws, found = (
+        _Laws.of(played, [inside[own] for own, _ in roles], _knots(target.levels)),
+        np.full(bent.shape[1], np.nan),
+    )
+    if laws is None:
+        return found, []
+    found[target.known] = laws.log_ratio(target, target.known, laws.own_way(target, played))
+    rng, parts = np.random.default_rng(1), zip(roles, played, strict=True)
+    return found, [Play(*role, rows := _some(one.known, rng), laws.log_ratio(one, rows)) for role, one in parts]
 
 
 def _roles(inside: Sides) -> list[tuple[int, list[int]]]:
@@ -130,6 +152,48 @@ def _hats(levels: Array, knots: Array) -> Array:
 
 
 @dataclass(frozen=True)
+class _Laws:
+    """How far above others a model is on a record that it has seen, and on one that it has not."""
+
+    seen: _MarginLaw
+    unseen: _MarginLaw
+    knots: Array
+
+    @classmethod
+    def of(cls, played: list[_Comparison], halves: list[Sides], knots: Array) -> _Laws | None:
+        """From references in the role of the target; none where there are none, or all records are equally hard."""
+        seen, unseen = (_MarginLaw.of(played, sides, knots) for sides in (halves, [~half for half in halves]))
+        return None if seen is None or unseen is None else cls(seen, unseen, knots)
+
+    def log_ratio(self, one: _Comparison, rows: NDArray[np.intp], way: Array | float = 0.0) -> Array:
+        """Of these records, by this model, less its own way."""
+        found = np.empty(len(rows))
+        for start in range(0, len(rows), BLOCK):
+            place = slice(start, start + BLOCK)
+            columns = one.columns(rows[place], self.knots)
+            above = one.above[rows[place]] - (columns * way).sum(axis=1)
+            found[place] = self.seen.log_density(columns, above) - self.unseen.log_density(columns, above)
+        return found
+
+    def own_way(self, target: _Comparison, played: list[_Comparison]) -> Array | float:
+        """The way of a target that differs from its references as none of these does from the others; otherwise 0.
+
+        A model that was trained longer is surer of all that is easy, and one of other places is surer there: that
+        tells of no record. Of a target like its references it would take off what tells, too.
+        """
+        *usual, (way, size) = (self._way(one) for one in (*played, target))
+        return way if size > UNLIKE * max(other for _, other in usual) else 0.0
+
+    def _way(self, one: _Comparison) -> tuple[Array, float]:
+        """How a model differs from the laws by how hard a record is and where it lies, and by how much on average."""
+        rows = _some(one.known, np.random.default_rng(2))
+        columns = one.columns(rows, self.knots)
+        left = one.above[rows] - columns @ (self.seen.centre + self.unseen.centre) / 2
+        way = _effects(columns, left, OWN)
+        return way, float(np.sqrt(np.mean((columns @ way) ** 2)))
+
+
+@dataclass(frozen=True)
 class _MarginLaw:
     """How far above others a model is on a record: Student's law.
 
@@ -156,8 +220,7 @@ class _MarginLaw:
     @classmethod
     def fitted(cls, columns: Array, above: Array, hats: int) -> _MarginLaw:
         """Ridge regression of what is said, and of the squares of what is left."""
-        scales = columns.std(axis=0) + np.finfo(np.float64).tiny
-        centre = _ridge(columns / scales, above, RIDGE) / scales
+        centre = _effects(columns, above, RIDGE)
         squares = (above - columns @ centre) ** 2
         mean = float(squares.mean())
         variance = mean + _ridge(columns[:, :hats], squares - mean, PRIOR)
@@ -172,6 +235,12 @@ class _MarginLaw:
 
 def _some(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     return rows if len(rows) <= MOST else rng.choice(rows, MOST, replace=False)
+
+
+def _effects(columns: Array, values: Array, penalty: float) -> Array:
+    """The coefficients of a ridge regression in which each column counts in units of its deviation."""
+    scales = columns.std(axis=0) + np.finfo(np.float64).tiny
+    return _ridge(columns / scales, values, penalty) / scales
 
 
 def _ridge(columns: Array, values: Array, penalty: float) -> Array:

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from discreet.attacks.membership.compared_by_row import ComparedByRow
-from discreet.attacks.membership.expected_margins import log_ratio
+from discreet.attacks.membership.expected_margins import Play, log_ratios
 from discreet.attacks.membership.membership_data import Values
 from discreet.attacks.membership.model_target import ModelTarget
 from discreet.attacks.membership.near_records import NearRecords
+from discreet.attacks.membership_scores import MembershipScores
 from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 
 ASKED = "RMIA"
+HALF, LITTLE = 0.5, 1e-6  # the share that the likelihood ratio has in a score; little, it decides among equals alone
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,13 @@ class RMIA(ComparedByRow):
 
     Two things are ours, both online. The mean probability is predicted from those by few models with and without the
     record: it is shrunk to what records have in common, as far as models differ, which changes little with many models.
-    And the ratio is the geometric mean of that of probabilities and of a likelihood ratio whose laws are learnt from
-    the references, in units of its deviation; with two references there is none. Their constants were chosen on made-up
-    data (`benchmarks/tuning_membership.py`), before this was tried on others.
+    And the score is the geometric mean of that ratio and of a likelihood ratio whose laws are learnt from the
+    references, in units of its deviation; with two references there is none. Where that tells the records of the
+    references themselves less well, as of models that say the same of many records, the second decides among equal
+    ratios alone. The target need not be like its references: where it differs from them more than any of them does from
+    the others, by how hard records are and where they lie, as a model that was trained longer does, this is taken off
+    the second ratio. Constants were chosen on made-up data (`benchmarks/tuning_membership.py`), before this was tried
+    on others.
 
     Examples
     --------
@@ -96,12 +102,11 @@ class RMIA(ComparedByRow):
         places = self.references.places(X, y)
         inside = self.references.inside[:, places]
         margins = np.vstack([self.references.margins[:, places], self.references.own_margins(target, X, y)])
-        if self.method == "offline":
-            margins[:-1][inside] = np.nan
         ratios = self._ratios(margins, inside)
         if self.near and self.method == "online":
             near = NearRecords(X, y, int(self.near))
-            ratios = np.exp(_together(np.log(ratios), log_ratio(margins, inside, near, self.temperature)))
+            second, plays = log_ratios(margins, inside, near, self.temperature)
+            ratios = np.exp(_together(np.log(ratios), second, self._share(margins, inside, plays)))
         population = np.sort(ratios[~np.isnan(ratios)])
         exceeded = np.searchsorted(population, ratios / self.gamma, side="right")
         shares = (exceeded + ratios / (1 + ratios)) / max(len(population) + 1, 1)
@@ -111,6 +116,17 @@ class RMIA(ComparedByRow):
         """The probability by the target, which is the last model, over the mean by all others."""
         chances = expit(margins / self.temperature)
         return np.asarray(chances[-1] / self._means(chances[:-1], inside))
+
+    def _share(self, margins: Array, inside: NDArray[np.bool_], plays: list[Play]) -> float:
+        """A half, except where the records of references in the role of the target are told better with little."""
+        areas = np.zeros((len(plays), 2))
+        for place, play in enumerate(plays):
+            models, there = [*play.others, play.own], inside[play.own, play.rows]
+            first = np.log(self._ratios(margins[models][:, play.rows], inside[play.others][:, play.rows]))
+            for option, share in enumerate((HALF, LITTLE)):
+                scores = _together(first, play.scores, share)
+                areas[place, option] = MembershipScores.of(scores[there], scores[~there]).area
+        return LITTLE if areas[:, 1].sum() > areas[:, 0].sum() else HALF
 
     def _means(self, chances: Array, inside: NDArray[np.bool_]) -> Array:
         """The mean probability of each record, by models with and without it in equal parts."""
@@ -123,13 +139,13 @@ class RMIA(ComparedByRow):
         return np.where(known, _shrunk(seen, without, known), one)
 
 
-def _together(first: Array, second: Array) -> Array:
-    """The mean of two logarithms, the second in units of the first; the first, where the second is not known."""
+def _together(first: Array, second: Array, share: float) -> Array:
+    """The mean of two logarithms: the second, in units of the first, has this share. The first, where it is alone."""
     known = np.isfinite(first) & np.isfinite(second)
     if not known.any() or not second[known].std() > 0:
         return first
     scaled = second * first[known].std() / second[known].std()
-    return np.where(known, (first + scaled) / 2, first)
+    return np.where(known, first + share * (scaled - first), first)
 
 
 @dataclass(frozen=True)
