@@ -165,6 +165,14 @@ MUTANTS = [
     *one(
         "service/server/site_store", "                    if self._closed:\n", "                    if True:\n", GOES_ON
     ),
+    *of(
+        "service/server/site_store",
+        (".rowcount == len(new):", ".rowcount >= 0:"),
+        ("if one is not own]", "if False]"),
+        ("if one is not own]", "if True]"),
+        ("            if new.found is None:\n", "            if True:\n"),
+        tests="service/server/test_site_store.py",
+    ),
     *one("service/server/site_store", "if known != UNREAD and", "if data in self._frozen and", STAYS),
     *one(
         "service/server/site_store",
@@ -180,9 +188,11 @@ MUTANTS = [
     ),
     *of(
         "service/server/caller_limits",
-        ("if moment > now]", "if False]"),
-        ("if moment > now]", "if True]"),
-        ("if moment > now]", "if moment >= now]"),
+        ("        while staying and staying[0] <= self._clock():", "        while staying:"),
+        ("        while staying and staying[0] <= self._clock():", "        while False:"),
+        ("staying[0] <= self._clock()", "staying[0] < self._clock()"),
+        ("heapq.heappush(self._until.setdefault(caller, []), place.moment)", "self._until[caller] = [place.moment]"),
+        ("heapq.heappush(self._until.setdefault(caller, []), place.moment)", "self._until.setdefault(caller, []).append(place.moment)"),
         ("                if place.moment > self._clock():", "                if False:"),
         ("return self._running.get(caller, 0) + len(staying)", "return self._running.get(caller, 0)"),
         ("return self._running.get(caller, 0) + len(staying)", "return len(staying)"),
