@@ -354,7 +354,7 @@ class Book:
             chain.follow(link)
         if chain.number < 0:
             raise rolled_back("there is no entry")
-        if mark and not stored.holds(mark.head):
+        if mark and mark.head != chain.head and not stored.holds(mark.head):  # the newest entry was just read
             raise rolled_back(f"it ends at entry {chain.number} and lacks the anchored entry {mark.number}")
         if self._stale:
             self._begin_from(chain)

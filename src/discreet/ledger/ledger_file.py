@@ -82,7 +82,7 @@ class LedgerFile(ForkedStore):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).resolve()
-        self.anchor = Anchor(self.beside(".head"))
+        self.anchor, self._lock = Anchor(self.beside(".head")), self.beside(".lock")
         self._mutex, self._reader_mutex = threading.Lock(), threading.Lock()
         self._connections: list[sqlite3.Connection] = []
         self._readers: list[sqlite3.Connection] = []
@@ -123,7 +123,7 @@ class LedgerFile(ForkedStore):
     def locked(self) -> Iterator[LockedFile]:
         """Hold the lock among all processes, for a `transaction` and what must follow it before another one."""
         self._present()
-        with self._mutex, self.told(self._connections), locked(self.beside(".lock")):
+        with self._mutex, self.told(self._connections), locked(self._lock):
             yield LockedFile(self._connection())
 
     def flush(self) -> None:
