@@ -192,7 +192,10 @@ MUTANTS = [
         ("        while staying and staying[0] <= self._clock():", "        while False:"),
         ("staying[0] <= self._clock()", "staying[0] < self._clock()"),
         ("heapq.heappush(self._until.setdefault(caller, []), place.moment)", "self._until[caller] = [place.moment]"),
-        ("heapq.heappush(self._until.setdefault(caller, []), place.moment)", "self._until.setdefault(caller, []).append(place.moment)"),
+        (
+            "heapq.heappush(self._until.setdefault(caller, []), place.moment)",
+            "self._until.setdefault(caller, []).append(place.moment)",
+        ),
         ("                if place.moment > self._clock():", "                if False:"),
         ("return self._running.get(caller, 0) + len(staying)", "return self._running.get(caller, 0)"),
         ("return self._running.get(caller, 0) + len(staying)", "return len(staying)"),
