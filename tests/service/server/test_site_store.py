@@ -1,4 +1,4 @@
-"""Questions that are written down together: each is found as it was asked first, whoever else asks and whatever fails."""
+"""Questions that are written down together: each is found as it was asked first, whoever asks, whatever fails."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import multiprocessing
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from tests.ledger.places import DatabasePlace
 from tests.service.server.made_site import TEXT, made_site
 
 EPSILON = 0.01
+fresh = multiprocessing.get_context("forkserver")
 
 
 def asked(site: Site, key: str) -> SiteAnswer:
@@ -49,18 +49,13 @@ def hold(path: Path, held: Any, done: Any) -> None:
         done.wait(60)
 
 
-@pytest.fixture
-def elsewhere() -> Iterator[Any]:
-    yield multiprocessing.get_context("fork")
-
-
 def test_a_ledger_that_is_locked_charges_nobody_and_goes_on_when_it_is_free(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, done = elsewhere.Event(), elsewhere.Event()
+    held, done = fresh.Event(), fresh.Event()
     with Site.open(made_site(tmp_path)) as site:
         first = asked(site, "before")
-        process = elsewhere.Process(target=hold, args=(tmp_path / "patients.ledger", held, done))
+        process = fresh.Process(target=hold, args=(tmp_path / "patients.ledger", held, done))
         process.start()
         assert held.wait(60)
         monkeypatch.setattr(file_lock, "PATIENCE", 0.2)
@@ -116,8 +111,7 @@ def in_the_end(site: Site, key: str) -> SiteAnswer | None:
     for _ in range(600):
         try:
             return asked(site, key)
-        except ReadOnlySite as why:
-            assert status_of(why) == 503
+        except ReadOnlySite:
             time.sleep(0.05)
         except UncommittedCharge:
             return None
