@@ -121,7 +121,6 @@ MUTANTS = [
         ("            self.end_session(token)\n            raise", "            raise"),
         tests=f"{SITE}what_has_expired_stays_so_where_the_clock_is_moved_back",
     ),
-    *one("service/server/api_keys", "self._known.pop(mark, None)", "pass", KEYS),
     *one(FILE, "within(table=self.table, project=self.project)", "within(table=self.table)", SHARED),
     *one("service/server/site_data_set", "ledger.signed_by(self._identity)", "ledger", SIGNED),
     *one(LEDGER, "if signed != (said[", "if False and signed != (said[", SIGNS),
