@@ -34,7 +34,7 @@ HANDED = "service/server/test_handing_over.py"
 WRITTEN = f"{SITE}a_state_is_on_disk_from_its_moment_on_and_not_before_it"
 LATER = f"{SITE}a_state_that_could_not_be_written_down_is_written_down_later"
 GOES_ON = f"{SITE}who_writes_states_down_goes_on_after_a_failure_and_ends_with_the_site"
-STAYS = f"{SITE}a_frozen_data_set_stays_so_for_whoever_asks_while_another_one_is_thawed"
+STAYS = f"{SITE}what_somebody_else_just_looked_up_is_no_freeze"
 STATUS = f"{API}every_refusal_has_its_status"
 
 
