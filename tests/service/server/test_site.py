@@ -344,7 +344,8 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
         with pytest.raises(Unrecognised) as refused:
             site.caller(other)
         refusals.add(status_of(refused.value))
-    site.store.revoke_keys("ann")  # as another process does
+    assert site.caller(key).name == "ann"  # its hash is at hand again
+    site.store.revoke_keys("ann")
     with pytest.raises(Unrecognised):
         site.caller(key)
     assert site.known_caller(key) is None  # so that it is looked at beside others that nobody knows
