@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-YOUNG = 50_000  # objects that are made, beyond those that are let go, between two looks
+YOUNG = 10_000  # objects that are made, beyond those that are let go, between two looks
 
 
 def collect_seldom() -> None:
