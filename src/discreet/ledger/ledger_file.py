@@ -340,6 +340,7 @@ class LockedFile:
 COLUMNS = "number, kind, key, body, hash"
 
 
+@unheld("one call")
 class FileEntries:
     """The entries of a file, in one transaction. What is added is written at its end, in one go."""
 
