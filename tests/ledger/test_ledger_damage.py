@@ -103,6 +103,17 @@ def test_a_key_that_was_moved_is_found(path: Path) -> None:
     refuses(path, "columns")
 
 
+def test_a_key_that_was_moved_under_a_live_ledger_pays_for_nothing(path: Path) -> None:
+    with SqliteLedger.open(path) as ledger:
+        before = ledger.head
+        edited(path, "update entry set key = 'z' where key = 'b'")
+        with pytest.raises(LedgerBroken, match=r"not a whole ledger \(UNIQUE"):
+            charged(ledger, "z")  # in the file alone
+        with pytest.raises(LedgerBroken, match="in its chain and not in its index"):
+            charged(ledger, "b")  # in the chain alone
+        assert (ledger.head, ledger.balance().certified) == (before, 0.375)
+
+
 def test_an_edited_balance_is_found_even_if_every_hash_is_made_anew(path: Path) -> None:
     def lighten(fields: dict[str, Any]) -> None:
         if (fields["kind"], fields["key"]) == ("reserve", "c"):

@@ -34,7 +34,7 @@ HANDED = "service/server/test_handing_over.py"
 WRITTEN = f"{SITE}a_state_is_on_disk_from_its_moment_on_and_not_before_it"
 LATER = f"{SITE}a_state_that_could_not_be_written_down_is_written_down_later"
 GOES_ON = f"{SITE}who_writes_states_down_goes_on_after_a_failure_and_ends_with_the_site"
-STAYS = f"{SITE}a_frozen_data_set_stays_so_for_whoever_asks_while_another_one_is_thawed"
+STAYS = f"{SITE}what_somebody_else_just_looked_up_is_no_freeze"
 STATUS = f"{API}every_refusal_has_its_status"
 
 
@@ -121,7 +121,6 @@ MUTANTS = [
         ("            self.end_session(token)\n            raise", "            raise"),
         tests=f"{SITE}what_has_expired_stays_so_where_the_clock_is_moved_back",
     ),
-    *one("service/server/api_keys", "self._known.pop(mark, None)", "pass", KEYS),
     *one(FILE, "within(table=self.table, project=self.project)", "within(table=self.table)", SHARED),
     *one("service/server/site_data_set", "ledger.signed_by(self._identity)", "ledger", SIGNED),
     *one(LEDGER, "if signed != (said[", "if False and signed != (said[", SIGNS),
@@ -165,6 +164,14 @@ MUTANTS = [
     *one(
         "service/server/site_store", "                    if self._closed:\n", "                    if True:\n", GOES_ON
     ),
+    *of(
+        "service/server/site_store",
+        (".rowcount == len(new):", ".rowcount >= 0:"),
+        ("if one is not own]", "if False]"),
+        ("if one is not own]", "if True]"),
+        ("            if new.found is None:\n", "            if True:\n"),
+        tests="service/server/test_site_store.py",
+    ),
     *one("service/server/site_store", "if known != UNREAD and", "if data in self._frozen and", STAYS),
     *one(
         "service/server/site_store",
@@ -180,9 +187,14 @@ MUTANTS = [
     ),
     *of(
         "service/server/caller_limits",
-        ("if moment > now]", "if False]"),
-        ("if moment > now]", "if True]"),
-        ("if moment > now]", "if moment >= now]"),
+        ("        while staying and staying[0] <= self._clock():", "        while staying:"),
+        ("        while staying and staying[0] <= self._clock():", "        while False:"),
+        ("staying[0] <= self._clock()", "staying[0] < self._clock()"),
+        ("heapq.heappush(self._until.setdefault(caller, []), place.moment)", "self._until[caller] = [place.moment]"),
+        (
+            "heapq.heappush(self._until.setdefault(caller, []), place.moment)",
+            "self._until.setdefault(caller, []).append(place.moment)",
+        ),
         ("                if place.moment > self._clock():", "                if False:"),
         ("return self._running.get(caller, 0) + len(staying)", "return self._running.get(caller, 0)"),
         ("return self._running.get(caller, 0) + len(staying)", "return len(staying)"),

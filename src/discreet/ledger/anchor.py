@@ -10,6 +10,7 @@ import hashlib
 import os
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from discreet.core.errors import LedgerBroken, LedgerError
@@ -68,14 +69,14 @@ class Anchor:
         It outlives a power cut once there was a `sync`. Processes that share the file take turns: two that read the
         same lines would both overwrite the older one, and the newer mark could be lost.
         """
-        if not self.path.exists():
-            raise self._unusable("is missing")
-        with open(self.path, "r+b", buffering=0) as file, held(file.fileno()):
-            file.seek(0)
-            numbers = [line.number if line else -1 for line in _marks(file.read(2 * LINE))]
-            if mark.number > max(numbers):
-                file.seek(numbers.index(min(numbers)) * LINE)
-                file.write(mark.line)
+        try:
+            with open(self.path, "r+b", buffering=0) as file, held(file.fileno()):
+                numbers = [line.number if line else -1 for line in _marks(file.read(2 * LINE))]
+                if mark.number > max(numbers):
+                    file.seek(numbers.index(min(numbers)) * LINE)
+                    file.write(mark.line)
+        except FileNotFoundError:
+            raise self._unusable("is missing") from None
 
     def sync(self) -> None:
         """See to it that the mark is on disk, or a newer one: whoever wrote that has its entry on disk."""
@@ -102,6 +103,7 @@ def _marks(content: bytes) -> list[AnchoredHead | None]:
     return [_mark(content[i * LINE : (i + 1) * LINE]) for i in range(2)]
 
 
+@lru_cache(maxsize=64)
 def _mark(line: bytes) -> AnchoredHead | None:
     try:
         number, head, _ = line.decode("ascii").split()

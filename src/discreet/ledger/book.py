@@ -85,10 +85,14 @@ class BookPage:
         self._before = chain.mark()
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
-        """The reservation or commit of this key; what the store finds must be what the chain holds."""
-        link = self.stored.found(kind, key)
-        if (link is not None) != self.chain.holds(kind, key):
-            raise rolled_back(f"the {kind} of key {key} is in its chain or in its index, and not in both")
+        """The reservation or commit of this key, if the chain holds one; then the store must find it.
+
+        What the chain does not hold is not looked for: a store that has it all the same refuses it when it is added.
+        """
+        if not self.chain.holds(kind, key):
+            return None
+        if (link := self.stored.found(kind, key)) is None:
+            raise rolled_back(f"the {kind} of key {key} is in its chain and not in its index")
         return link
 
     def result(self, commit: ChainEntry) -> bytes:
@@ -350,7 +354,7 @@ class Book:
             chain.follow(link)
         if chain.number < 0:
             raise rolled_back("there is no entry")
-        if mark and not stored.holds(mark.head):
+        if mark and mark.head != chain.head and not stored.holds(mark.head):  # the newest entry was just read
             raise rolled_back(f"it ends at entry {chain.number} and lacks the anchored entry {mark.number}")
         if self._stale:
             self._begin_from(chain)

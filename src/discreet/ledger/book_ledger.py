@@ -297,7 +297,7 @@ def _check_open(page: Page, accounts: Iterable[Account], purpose: str) -> None:
 
 def _reserved(asked: str, page: Page, reservation: Reservation) -> ChainEntry:
     """The entry of a reservation, if it is this ledger's."""
-    found = page.found("reserve", reservation.key)
+    found = page.chain.dangling.get(reservation.key) or page.found("reserve", reservation.key)
     if found is None or (found.number, found.hash) != (reservation.number, reservation.head):
         raise LedgerError(asked, "this ledger holds no such reservation", "Reserve it first.")
     return found

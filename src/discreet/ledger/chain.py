@@ -99,7 +99,7 @@ class ChainMark:
     head: str
     day: str
     accounts: Mapping[Account, AccountState]
-    dangling: Mapping[str, int]
+    dangling: Mapping[str, ChainEntry]
     waiting: Mapping[str, str]
     turns: Counter[str]
 
@@ -118,7 +118,7 @@ class Chain:
         self.kinds: set[Kind | None] = set()
         self.units: dict[str, Unit] = {}
         self.reserved: set[str] = set()
-        self.dangling: dict[str, int] = {}
+        self.dangling: dict[str, ChainEntry] = {}
         self.waiting: dict[str, str] = {}
         self.turns: Counter[str] = Counter()
         self.day = ""
@@ -185,7 +185,7 @@ class Chain:
             case "reserve":
                 self._charge(fields, anew)
                 self.reserved.add(link.key)
-                self.dangling[link.key] = link.number
+                self.dangling[link.key] = link
             case "fail":
                 if not self.is_open(fields["of"], fields["turn"]):
                     raise ValueError("there is no such open reservation")
@@ -196,7 +196,8 @@ class Chain:
             case "commit":
                 if link.key in self.waiting:
                     raise ValueError("its reservation failed and was not taken up again")
-                if self.dangling.pop(link.key, None) != fields["reservation"]:
+                reserved = self.dangling.pop(link.key, None)
+                if reserved is None or reserved.number != fields["reservation"]:
                     raise ValueError("there is no such open reservation")
             case "reanchor":
                 pass

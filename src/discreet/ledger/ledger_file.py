@@ -18,9 +18,10 @@ import tempfile
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 from discreet.core.held import unheld
@@ -40,6 +41,9 @@ TABLES = (
     " hash text not null unique, unique (kind, key))",
     "create table result(number integer primary key references entry(number), bytes blob not null)",
 )
+
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT}
+MOST_ROWS = 32  # that one statement adds
 
 _connected: Counter[tuple[int, int]] = Counter()
 _connecting = threading.RLock()
@@ -78,7 +82,7 @@ class LedgerFile(ForkedStore):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).resolve()
-        self.anchor = Anchor(self.beside(".head"))
+        self.anchor, self._lock = Anchor(self.beside(".head")), self.beside(".lock")
         self._mutex, self._reader_mutex = threading.Lock(), threading.Lock()
         self._connections: list[sqlite3.Connection] = []
         self._readers: list[sqlite3.Connection] = []
@@ -119,7 +123,7 @@ class LedgerFile(ForkedStore):
     def locked(self) -> Iterator[LockedFile]:
         """Hold the lock among all processes, for a `transaction` and what must follow it before another one."""
         self._present()
-        with self._mutex, self.told(self._connections), locked(self.beside(".lock")):
+        with self._mutex, self.told(self._connections), locked(self._lock):
             yield LockedFile(self._connection())
 
     def flush(self) -> None:
@@ -184,7 +188,7 @@ class LedgerFile(ForkedStore):
                 with _closing(self._connected(self.path, new=True)) as db, transaction(db):
                     for statement in TABLES:
                         db.execute(statement)
-                    FileEntries(db).insert(first)
+                    FileEntries(db).written([first])
             except BaseException:
                 self.path.unlink()
                 raise
@@ -292,7 +296,7 @@ class LedgerFile(ForkedStore):
         except sqlite3.Error as why:
             _close(connections)
             code = getattr(why, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+            if code in DAMAGED:
                 raise self._broken(str(why)) from why
             raise self._unable(why) from why
         except UnicodeDecodeError as why:
@@ -328,17 +332,22 @@ class LockedFile:
     def transaction(self) -> Iterator[FileEntries]:
         """All or nothing, and on disk when it ends."""
         with transaction(self._db) as db:
-            yield FileEntries(db)
+            entries = FileEntries(db)
+            yield entries
+            entries.write()
 
 
 COLUMNS = "number, kind, key, body, hash"
 
 
+@unheld("one call")
 class FileEntries:
-    """The entries of a file, in one transaction."""
+    """The entries of a file, in one transaction. What is added is written at its end, in one go."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
+        self._added: dict[tuple[str, str], ChainEntry] = {}
+        self._results: dict[int, bytes] = {}
 
     def links(self, since: int) -> Iterator[ChainEntry]:
         rows = self.db.execute(f"select {COLUMNS} from entry where number >= ? order by number", (since,))
@@ -349,6 +358,8 @@ class FileEntries:
         yield from itertools.starmap(ChainEntry, self.db.execute(f"select {COLUMNS} from entry where {those}", (part,)))
 
     def found(self, kind: str, key: str) -> ChainEntry | None:
+        if (kind, key) in self._added:
+            return self._added[kind, key]
         row = self.db.execute(f"select {COLUMNS} from entry where kind = ? and key = ?", (kind, key)).fetchone()
         return ChainEntry(*row) if row else None
 
@@ -356,6 +367,8 @@ class FileEntries:
         return self.db.execute("select 1 from entry where hash = ?", (head,)).fetchone() is not None
 
     def result(self, number: int) -> bytes | None:
+        if number in self._results:
+            return self._results[number]
         row = self.db.execute("select bytes from result where number = ?", (number,)).fetchone()
         return row[0] if row else None
 
@@ -365,11 +378,31 @@ class FileEntries:
             yield ChainEntry(*columns), result
 
     def insert(self, link: ChainEntry) -> None:
-        values = (link.number, link.kind, link.key, link.body, link.hash)
-        self.db.execute(f"insert into entry({COLUMNS}) values (?, ?, ?, ?, ?)", values)
+        self._added[link.kind, link.key] = link
 
     def store(self, number: int, result: bytes) -> None:
-        self.db.execute("insert into result(number, bytes) values (?, ?)", (number, result))
+        self._results[number] = result
+
+    def write(self) -> None:
+        """Send all that was added."""
+        self.written(list(self._added.values()))
+        self._rows("result(number, bytes)", list(self._results.items()))
+
+    def written(self, links: list[ChainEntry]) -> None:
+        """Send these entries."""
+        self._rows(f"entry({COLUMNS})", [(link.number, link.kind, link.key, link.body, link.hash) for link in links])
+
+    def _rows(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add rows, many in one statement: threads take turns after each. Where one is refused, the whole goes.
+
+        So SQLite need not keep what it would undo of a statement alone.
+        """
+        begin = 0
+        while begin < len(rows):
+            some = rows[begin : begin + min(MOST_ROWS, 2 ** ((len(rows) - begin).bit_length() - 1))]
+            marks = ", ".join(["(" + ", ".join("?" * len(some[0])) + ")"] * len(some))
+            self.db.execute(f"insert or rollback into {table} values {marks}", [*itertools.chain.from_iterable(some)])
+            begin += len(some)
 
 
 def missing(path: Path) -> LedgerMissing:

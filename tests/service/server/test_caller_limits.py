@@ -31,6 +31,17 @@ def test_a_place_is_taken_until_its_answer_leaves_and_no_longer(clock: Any) -> N
         assert limits.taken("ann") == 2
 
 
+def test_places_end_each_at_its_own_moment_in_whatever_order_they_were_taken(clock: Any) -> None:
+    limits = CallerLimits(60, 3, clock)
+    for moment in (130.0, 110.0, 120.0):
+        with limits.running("ann") as place:
+            place.until(moment)
+    left = []
+    for clock.return_value in (109.9, 110.0, 119.9, 120.0, 129.9, 130.0):
+        left.append(limits.taken("ann"))
+    assert left == [3, 2, 2, 1, 1, 0]
+
+
 @pytest.mark.parametrize(("moment", "left"), [(0.0, 0), (99.0, 0), (100.0, 0), (101.0, 1)])
 def test_what_fails_leaves_its_place_unless_an_answer_was_on_its_way(clock: Any, moment: float, left: int) -> None:
     limits = CallerLimits(60, 1, clock)

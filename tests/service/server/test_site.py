@@ -161,6 +161,22 @@ def test_a_frozen_data_set_stays_so_for_whoever_asks_while_another_one_is_thawed
     store.close()
 
 
+def test_what_somebody_else_just_looked_up_is_no_freeze(tmp_path: Path) -> None:
+    class Late(dict[str, Any]):
+        """What somebody else looks up just after it was not there."""
+
+        def get(self, name: str, default: Any = None) -> Any:
+            found = super().get(name, default)
+            self[name] = None
+            return found
+
+    store = stored(tmp_path)
+    assert store.frozen("patients") is None
+    store._frozen, store._looked = Late(), time.monotonic() + 60.0
+    assert store.frozen("patients") is None
+    store.close()
+
+
 def test_what_belongs_to_somebody_else_does_not_exist(site: Site) -> None:
     ann, bob, dan = user(site, "ann"), user(site, "bob"), user(site, "dan")
     mine = site.ask(ann, "patients", "mean of age", epsilon=0.1, key="mine")
@@ -328,7 +344,8 @@ def test_keys_are_recognised_and_everything_else_is_refused_alike(site: Site) ->
         with pytest.raises(Unrecognised) as refused:
             site.caller(other)
         refusals.add(status_of(refused.value))
-    site.store.revoke_keys("ann")  # as another process does
+    assert site.caller(key).name == "ann"  # its hash is at hand again
+    site.store.revoke_keys("ann")
     with pytest.raises(Unrecognised):
         site.caller(key)
     assert site.known_caller(key) is None  # so that it is looked at beside others that nobody knows

@@ -79,15 +79,13 @@ class ApiKeys:
             return known
         id, secret = _parts(key)
         found = self._store.key(id) if id else None
-        mark = self._mark(key)
         user, salt, digest, until = found or ("", bytes(16), bytes(64), None)
         right = hmac.compare_digest(_hashed(secret[:256], salt), digest)
         if found is None or not right or not _lasts(until):
-            self._forget(mark)  # it may have been known until now: from here on it is looked at as a stranger's
             if right:
                 self._store.end_key(id)  # it stays over where the clock is moved back
             raise _unrecognised()
-        self._remember(mark, user)
+        self._remember(self._mark(key), user)
         return user
 
     def known_user(self, key: str) -> str | None:
@@ -125,10 +123,6 @@ class ApiKeys:
     def end_session(self, token: str) -> None:
         """Forget a session."""
         self._store.end_session(_digest(token))
-
-    def _forget(self, mark: bytes) -> None:
-        with self._lock:
-            self._known.pop(mark, None)
 
     def _remember(self, mark: bytes, user: str) -> None:
         with self._lock:

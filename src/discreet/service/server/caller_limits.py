@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -84,7 +85,7 @@ allowed. Nothing was released or spent. Wait a little.
                 if not self._running[caller]:
                     del self._running[caller]
                 if place.moment > self._clock():
-                    self._until.setdefault(caller, []).append(place.moment)
+                    heapq.heappush(self._until.setdefault(caller, []), place.moment)
 
     def taken(self, caller: str) -> int:
         """How many places a caller has: of questions that are being answered, and of answers that have not left."""
@@ -92,8 +93,9 @@ allowed. Nothing was released or spent. Wait a little.
             return self._taken(caller)
 
     def _taken(self, caller: str) -> int:
-        now = self._clock()
-        staying = [moment for moment in self._until.pop(caller, ()) if moment > now]
-        if staying:
-            self._until[caller] = staying
+        staying = self._until.get(caller, [])
+        while staying and staying[0] <= self._clock():
+            heapq.heappop(staying)
+        if not staying:
+            self._until.pop(caller, None)
         return self._running.get(caller, 0) + len(staying)

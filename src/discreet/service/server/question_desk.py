@@ -58,6 +58,10 @@ class QuestionDesk:
     who are being answered all change at the same public moment, and its result is recorded at one that is a little
     earlier, a multiple of a fifth of the deadline.
 
+    Where the process dies in between, the next one gives a recorded result at once, and has a dangling charge
+    otherwise. That tells at which fifth the result was recorded, which the order of the ledger's entries tells too; to
+    wait longer would hide neither, and when a process dies depends on no record.
+
     Parameters
     ----------
     file : SiteFile

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.garbage import collect_seldom
+from discreet.service.server.question_size import counted
 from discreet.service.server.site import Site
 
 BACKLOG = 2048
@@ -93,9 +95,16 @@ def address_of(site: Site, listens: socket.socket) -> str:
 def serve(site: Site, tell: Callable[[str], None], pages: Sequence[Any] = ()) -> None:
     """Serve until the process is told to end; the address is told once it listens."""
     server = uvicorn_server(site, pages)
+    threading.Thread(target=make_ready, daemon=True, name="ready").start()
     with contextlib.closing(listening(site)) as listens:
         tell(address_of(site, listens))
         server.run(sockets=[listens])
+
+
+def make_ready() -> None:
+    """Load what the first question would have to wait for: all that can be asked."""
+    counted()
+    collect_seldom()
 
 
 @contextlib.contextmanager

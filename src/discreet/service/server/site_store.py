@@ -35,6 +35,7 @@ STATES = ("asked", "waiting", "queued", "running", "done", "denied", "failed", "
 UNDONE = ("asked", "running", "failed", "dangling", "queued")
 UNSEEN = 0.02  # seconds in which another process may change the file before this one looks
 LATE = 0.05  # seconds between two looks at which states that nobody asked for are to be on disk
+MOST_ROWS = 64  # questions that are written down at once
 UNREAD = "", ""  # of a data set whose freezing was not looked up
 Key = tuple[str, bytes, bytes, float | None]
 
@@ -78,6 +79,17 @@ class AskedEntry:
         return json.loads(self.question)
 
 
+@unheld("one call")
+class NewEntry:
+    """A question that waits to be written down, and what is found to be written then."""
+
+    __slots__ = ("entry", "found")
+
+    def __init__(self, entry: AskedEntry) -> None:
+        self.entry = entry
+        self.found: AskedEntry | None = None
+
+
 @unheld("own turns")
 class SiteStore:
     """The file of a site's own memory; one process has it open at a time.
@@ -90,7 +102,8 @@ class SiteStore:
 
     def __init__(self, path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        self._lock = threading.Condition(threading.Lock())
+        self._mutex = threading.Lock()
+        self._lock = threading.Condition(self._mutex)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = normal")
@@ -100,6 +113,7 @@ class SiteStore:
         self._version, self._looked = -1, 0.0
         self._due: list[tuple[float, str]] = []
         self._told: deque[tuple[float, str]] = deque()  # what is not in its order yet
+        self._new: deque[NewEntry] = deque()
         self._resting = True
         self._settling: threading.Thread | None = None
         self._closed = False
@@ -116,7 +130,7 @@ class SiteStore:
 
     @contextmanager
     def _turn(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
+        with self._mutex:
             yield self._db
 
     def add_key(self, id: str, user: str, salt: bytes, digest: bytes, until: float | None) -> None:
@@ -187,16 +201,41 @@ class SiteStore:
             db.execute("delete from session where until < ?", (now,))
 
     def add_asked(self, entry: AskedEntry) -> AskedEntry:
-        """Write a question down; the one that is there already, where this user used its key before."""
+        """Write a question down; the one that is there already, where this user used its key before.
+
+        Whoever has the turn writes down what all who wait for theirs have asked.
+        """
+        new = NewEntry(entry)
+        self._new.append(new)
         with self._turn() as db:
-            sql = "insert or ignore into asked values (?,?,?,?,?,?,?,?,?,?)"
-            if db.execute(sql, tuple(vars(entry).values())).rowcount == 1:
-                return entry
-            self._settle(db)
-            row = db.execute(
-                "select * from asked where user = ? and data = ? and key = ?", (entry.user, entry.data, entry.key)
-            ).fetchone()
-            return AskedEntry(*row)
+            if new.found is None:
+                self._write_new(db, new)
+        assert new.found is not None
+        return new.found
+
+    def _write_new(self, db: sqlite3.Connection, own: NewEntry) -> None:
+        """Write down questions that were not yet, this one among them; where that fails, all others are tried again."""
+        taken = [self._new.popleft() for _ in range(len(self._new))]
+        while taken:
+            some, taken = taken[:MOST_ROWS], taken[MOST_ROWS:]
+            try:
+                self._write_some(db, some)
+            except sqlite3.Error:
+                self._new.extendleft(reversed([one for one in (*some, *taken) if one is not own]))
+                raise
+
+    def _write_some(self, db: sqlite3.Connection, new: list[NewEntry]) -> None:
+        marks = ",".join(["(?,?,?,?,?,?,?,?,?,?)"] * len(new))
+        values = [value for one in new for value in vars(one.entry).values()]
+        if db.execute(f"insert or ignore into asked values {marks}", values).rowcount == len(new):
+            for one in new:
+                one.found = one.entry
+            return
+        self._settle(db)
+        for one in new:
+            place = one.entry.user, one.entry.data, one.entry.key
+            row = db.execute("select * from asked where user = ? and data = ? and key = ?", place).fetchone()
+            one.found = AskedEntry(*row)
 
     def done_at(self, id: str, due: float) -> None:
         """Say that a question is done from this moment on: whoever looks at states sees it so."""

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from discreet.core.errors import DiscreetError, EngineFailure
+from discreet.core.garbage import collect_seldom
 from discreet.core.neighbors import Neighbors
 from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
@@ -50,6 +51,7 @@ def main(descriptor: int) -> None:
     except Exception as why:
         line.send(json.dumps({"failed": f"the records cannot be opened ({type(why).__name__})"}).encode())
         return
+    collect_seldom()
     _serve(line, curator)
     os._exit(0)  # the server is gone: nobody will take what threads still compute
 
