@@ -13,9 +13,9 @@ figures are taken of what peers made so far, and rows say of how many seeds.
 Columns are cut into 16 public cells of equal width for everybody here, since peers know no others; the rows about cells
 of numbers take the values themselves. Networks are made up anew, from seeds that no setting was chosen on.
 
-Claims are about as many tables of ours as of a peer, with the same seeds. At epsilon .1 the mean of five has an error of
-1.5 %, on top of a percent that MST's five have: so beside each claim about the tree its ratio is printed for all that are
-made of it, four for each table of a peer.
+Claims are about as many tables of ours as of a peer. At epsilon .1 the mean of five has an error of 1.5 %, on top of a
+percent that MST's five have: so beside each claim about the tree its ratio is printed for all that are made of it, four
+for each table of a peer.
 """
 
 from __future__ import annotations
