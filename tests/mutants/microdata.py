@@ -52,7 +52,21 @@ MUTANTS = [
         ("np.maximum(agreed + slack, 0.0)", "np.maximum(agreed, 0.0)"),
         ("slack + agreed - aims", "slack"),
         ("math.prod(size - 1 for size in table.shape)", "table.size"),
-        ("max(share, 0.0) * off", "off"),
+        ("max(1 - noise / max(squares, LEAST_SQUARES), 0.0)", "1.0"),
+        ("variance * (max(table.shape) - 1)", "variance"),
+    ),
+    *of(
+        "microdata/synthetic/likely_counts",
+        ("log_ndtr(at) - log_ndtr(1 / spread)", "log_ndtr(at)"),
+        ("np.square(rates) / 2", "0.0"),
+        ("means * np.exp(filled - likelihoods)", "means"),
+        ("np.where(at < -FAR, 1 / np.maximum(-at, 1.0), means)", "means"),
+        ("np.maximum(expected, LEAST * stddev)", "expected"),
+    ),
+    *of(
+        "microdata/synthetic/tree_method",
+        ("if faint else []", "if not faint else []"),
+        ("< FAINT", "< 0.0"),
     ),
     *of(
         "microdata/synthetic/dealt_records",

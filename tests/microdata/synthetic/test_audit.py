@@ -22,6 +22,7 @@ from discreet.microdata.synthetic.synthesis import TableAsker, TableLayout, tota
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.coded_tables import TableCodes, TableDistances, coded_tables_of
+from discreet.questions.tables.splits import Split, SplitScores
 from discreet.releases.ask import ColumnsOf
 from discreet.releases.joint_plan import JointPlan
 from discreet.schema.schema import Category, Number, Schema
@@ -101,6 +102,22 @@ def _chosen(chooser: Any, answer: Answer, seed: int) -> np.ndarray:
     """What was chosen, as one number."""
     found = np.asarray(chooser.release(answer, DeterministicBits(seed))).reshape(RUNS, -1)
     return np.asarray(found @ 3.0 ** np.arange(found.shape[1]))
+
+
+def test_a_choice_of_a_level_costs_its_price() -> None:
+    """Of splits of a column; a twin that takes a score for half as sensitive is refuted by one record.
+
+    Its class is rare: it makes one split tell the classes apart by almost one more, and the other by almost one less.
+    """
+    own = {"age": Category(("young", "old")), "town": Category(("a", "b")), "ill": Category(("no", "yes"))}
+    codes = TableCodes.of(Schema(own), tuple(own), ((),) * 3)
+    kinds = [([1.0, 0, 0], 100), ([1.0, 1, 0], 850), ([1.0, 1, 1], 45), ([0.0, 1, 1], 5), ([0.0, 0, 1], 1)]
+    rows = np.repeat([kind for kind, _ in kinds], [n for _, n in kinds], axis=0)
+    asked = SplitScores(codes, 2, (Split(0, 0, 1, 3), Split(1, 0, 1, 3)))
+    both = [asked.answer(Shown(some, Neighbors.ADD_REMOVE)).stacked(RUNS) for some in (rows, rows[:-1])]  # type: ignore[arg-type]
+    for price, holds in ((EPSILON, True), (2 * EPSILON, False)):
+        chosen = [_chosen(Exponential(price), some, seed) for seed, some in enumerate(both)]
+        assert judged(Exponential(EPSILON).event, *chosen).holds == holds
 
 
 NUMBER = Schema({"x": Number(0, 63, step=1)})

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from discreet.core.grid import Array
-from discreet.microdata.synthetic.nearest_tables import TreeTables
+from discreet.microdata.synthetic.nearest_tables import TreeTables, drawn_by_direction, drawn_to
 
 SIZES, EDGES = (3, 2, 4), ((0, 1), (2, 1))
 ONE, TWO = 8.0, 5.0
@@ -129,3 +129,32 @@ def test_what_is_drawn_to_independence_loses_what_its_noise_adds() -> None:
         far.append(float(np.sum((table - 20.0) * (exact - 20.0)) / np.square(exact - 20.0).sum()))
     known = 1 - 4 * stddev**2 / (np.square(exact - 20.0).sum() + 4 * stddev**2)
     assert abs(np.mean(far) - known) < 0.006
+
+
+def test_a_dependence_of_few_directions_is_found_in_more_noise() -> None:
+    """Noise lies in all directions: where the truth lies in one, most of it can be told apart."""
+    rng, stddev = np.random.default_rng(7), 10.0
+    expected = np.full((12, 12), 30.0)
+    exact, off = expected + 20 * np.outer(np.tile([1, -1], 6), np.repeat([1, -1], 6)), []
+    for _ in range(40):
+        noise = rng.normal(0, stddev, (12, 12))
+        noise += noise.mean() - noise.mean(axis=0) - noise.mean(axis=1, keepdims=True)
+        apart = drawn_by_direction(expected, exact + noise, stddev**2)
+        whole = drawn_to(expected, exact + noise, stddev**2 * 11 * 11)
+        off.append([np.square(own - exact).sum() for own in (apart, whole)])
+    apart, whole = np.mean(off, axis=0)
+    assert apart < 0.75 * whole
+
+
+def test_dependence_is_the_share_of_what_is_seen_that_is_no_noise() -> None:
+    rng, sizes, stddev = np.random.default_rng(8), (8, 6), 20.0
+    even = np.full(sizes, 50.0)
+    signs = np.outer(np.tile([1, -1], 4), np.tile([1, -1], 3))
+    for size in (0.0, 10.0, 40.0):
+        exact, found = even + size * signs, []
+        for _ in range(60):
+            counts = tuple(own + rng.normal(0, 5.0, own.shape) for own in (exact.sum(axis=1), exact.sum(axis=0)))
+            tables = TreeTables(counts, {(0, 1): exact + rng.normal(0, stddev, sizes)}, 5.0, stddev)
+            found.append(tables.dependence(2400.0))
+        share = 48 * size**2 / (48 * size**2 + 35 * stddev**2)
+        assert abs(np.mean(found) - share) < 0.11  # no share is below zero

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon as epsilon_of
+from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.microdata.synthetic.synthesis import TableLayout
 from discreet.microdata.synthetic.synthesize import synthesize
@@ -80,3 +81,17 @@ def test_both_models_are_read_again_from_what_a_ledger_kept() -> None:
         again = TreeMethod.of(layout).kept(model.codes, model.to_notes())
         assert type(again) is type(model)
         np.testing.assert_allclose(again.table((0,)), model.table((0,)))
+
+
+def test_columns_are_counted_again_where_hardly_more_than_noise_is_seen_of_pairs() -> None:
+    """The budget of the second count is then for what is known: what a column's count says is nearer."""
+    for epsilon, again in ((0.002, True), (5.0, False)):
+        table = made(epsilon)
+        model = table.model.tree if isinstance(table.model, WidenedTree) else table.model
+        assert isinstance(model, TreeModel)
+        ledger = Budget(epsilon, 1e-6)
+        layout = TableLayout(table.schema, tuple(table.schema.columns), 16, False, True)
+        joint = calibrate(JointPlan(TreeMethod.of(layout).parts(1.0)), ledger)
+        first, second = joint.mechanisms[0].multiplier * 3**0.5, joint.mechanisms[4].multiplier
+        both = (1 / first**2 + 1 / (second**2 * 5)) ** -0.5  # two pairs and three columns in one sum
+        assert model.one == pytest.approx(both if again else first, rel=1e-6)

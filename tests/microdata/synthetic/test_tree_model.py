@@ -82,11 +82,16 @@ def test_the_table_of_any_pair_follows_from_the_edges_between() -> None:
     np.testing.assert_allclose(apart.pair_tables[0, 1], np.outer(*apart.margins) / 100)
 
 
-def test_counts_of_the_same_pairs_are_weighted_by_the_inverse_of_their_variance() -> None:
+def test_counts_of_the_same_tables_are_weighted_by_the_inverse_of_their_variance() -> None:
     model = TreeModel(codes(2, 2), (np.ones(2), np.ones(2)), {(0, 1): np.full((2, 2), 10.0)}, 1.0, 3.0, 4.0)
-    again = model.counted_again({(0, 1): np.full((2, 2), 20.0)}, 4.0)
+    again = model.counted_again({(0, 1): np.full((2, 2), 20.0)}, [], 4.0)
     np.testing.assert_allclose(again.pairs[0, 1], (10 / 9 + 20 / 16) / (1 / 9 + 1 / 16))
     np.testing.assert_allclose(again.two, (1 / 9 + 1 / 16) ** -0.5)
+    assert (again.ones, again.one, again.total) == (model.ones, 1.0, 4.0)
+    both = model.counted_again({(0, 1): np.full((2, 2), 20.0)}, [np.full(2, 18.0)] * 2, 4.0)
+    np.testing.assert_allclose(both.ones, (1 + 18 / 16) / (1 + 1 / 16))
+    np.testing.assert_allclose(both.one, (1 + 1 / 16) ** -0.5)
+    np.testing.assert_allclose(both.total, 2 * both.ones[0][0])
 
 
 def test_the_nearest_point_of_the_simplex_is_found() -> None:

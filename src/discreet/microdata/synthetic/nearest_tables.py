@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.core.grid import Array, Steps
+from discreet.microdata.synthetic.likely_counts import likely_counts
 
 Edge = tuple[int, int]
 LEAST_SQUARES = 1e-3  # so that no share of nothing is taken
@@ -40,8 +41,35 @@ def drawn_to(expected: Array, table: Array, noise: float) -> Array:
     array([3.5, 0.5])
     """
     off = table - expected
-    share = 1 - noise / max(float(np.square(off).sum()), LEAST_SQUARES)
-    return np.asarray(expected + max(share, 0.0) * off)
+    return np.asarray(expected + beyond(float(np.square(off).sum()), noise) * off)
+
+
+def drawn_by_direction(expected: Array, table: Array, variance: float) -> Array:
+    """A noisy table, drawn to what is expected of it: in each singular direction apart, by the share of noise in it.
+
+    Dependences lie in few directions, and noise in all of them alike.
+
+    Examples
+    --------
+    >>> drawn_by_direction(np.full((2, 2), 2.0), np.array([[4.0, 0.0], [0.0, 4.0]]), variance=4.0)
+    array([[3.5, 0.5],
+           [0.5, 3.5]])
+    """
+    first, values, second = np.linalg.svd(table - expected, full_matrices=False)
+    noise = variance * (max(table.shape) - 1)  # of each direction, where none is in the sums
+    shares = np.array([beyond(value**2, noise) for value in values.tolist()])
+    return np.asarray(expected + (first * (values * shares)) @ second)
+
+
+def beyond(squares: float, noise: float) -> float:
+    """The share of a squared distance that is no noise."""
+    return max(1 - noise / max(squares, LEAST_SQUARES), 0.0)
+
+
+def _column(counts: Array, deviation: float, total: float) -> Array:
+    """Counts of a column that are not negative: the mean of the nearest ones, and of those that are likely."""
+    likely = likely_counts(counts, np.full(len(counts), total / len(counts)), deviation)
+    return (on_simplex(counts, total) + likely * (total / likely.sum())) / 2
 
 
 @dataclass(frozen=True)
@@ -156,17 +184,28 @@ class TreeTables:
     def shrunk(self, total: float) -> TreeTables:
         """The nearest tables that agree, each drawn to independence of its columns, where noise may be what is seen.
 
-        Of a table's squared distance from independence, noise adds its variance for each interaction: the more of the
-        distance that is, the more of it is taken off (James and Stein 1961). Columns have no negative count.
+        A table is the mean of two estimates: of its counts by themselves (`likely_counts`), and of the directions in
+        which they lie (`drawn_by_direction`). Columns are drawn to equal counts in part.
         """
         agreed = self.agreeing(total)
-        ones = tuple(on_simplex(own, total) for own in agreed.ones)
+        ones = tuple(
+            _column(own, deviation, total) for own, deviation in zip(agreed.ones, self.deviations, strict=True)
+        )
         pairs = {}
         for (a, b), table in agreed.pairs.items():
-            expected = np.outer(ones[a], ones[b]) / total
-            noise = self._variance((a, b)) * math.prod(size - 1 for size in table.shape)
-            pairs[a, b] = drawn_to(expected, table, noise)
+            expected, variance = np.outer(ones[a], ones[b]) / total, self._variance((a, b))
+            likely = likely_counts(table, expected, math.sqrt(variance))
+            pairs[a, b] = (likely + drawn_by_direction(expected, table, variance)) / 2
         return dataclasses.replace(agreed, ones=ones, pairs=pairs)
+
+    def dependence(self, total: float) -> float:
+        """How much of the squared distances of the pairs from independence is no noise, in the middle of all."""
+        agreed, shares = self.agreeing(total), []
+        for (a, b), table in agreed.pairs.items():
+            noise = self._variance((a, b)) * math.prod(size - 1 for size in table.shape)
+            apart = table - np.outer(agreed.ones[a], agreed.ones[b]) / total
+            shares.append(beyond(float(np.square(apart).sum()), noise))
+        return float(np.mean(shares))
 
     def nearest(self, total: float) -> TreeTables:
         """The nearest tables whose sums agree, but for what rounding leaves, and that have no negative count.

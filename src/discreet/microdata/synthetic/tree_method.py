@@ -25,12 +25,14 @@ from discreet.questions.tables.domain import MOST_CELLS
 # for choosing further pairs, and for counting those and the edges again. Like the limits below they were chosen on nine
 # made-up tables of 9 to 11 columns (trees, networks, latent classes, cut normal numbers), and seen again to be as good
 # as any near them on ten others (latent classes, cut normal numbers, networks, chains of ordered values, Potts models),
-# on which it was chosen what noise may add.
+# on which it was chosen what noise may add. How counts are drawn to what is expected of them, and where columns are
+# counted again, was chosen on seven others (these kinds, walks, copies of values, mixed trees, sums of two columns).
 COLUMNS, EDGES, PAIRS, CHOICES, AGAIN = 0.22, 0.07, 0.38, 0.03, 0.3
 FURTHER = 2  # further pairs that are chosen, for each column but two
 WIDEST = 4  # columns of a clique of pairs, at most
 LIMIT = 2**16  # cells of all cliques
 NOISY = 0.2  # the distance that noise may add to a further pair
+FAINT = 0.5  # the share of what is seen of the tree's pairs that is no noise, below which columns are counted again
 FIRST, NEVER = 2.0**30, 2.0**38  # added to the score of a pair that a public constraint names, or taken off
 
 
@@ -38,7 +40,8 @@ FIRST, NEVER = 2.0**30, 2.0**38  # added to the score of a pair that a public co
 class TreeMethod(SynthesisMethod):
     """One-way counts; pairs that are farthest from independence and make no circle; pairs that the tree fits worst.
 
-    The edges of the tree are counted, then those further pairs, and the edges again. Further pairs are left out where
+    The edges of the tree are counted, then those further pairs, and the edges again; and columns too, where hardly more
+    than noise is seen of the edges. Further pairs are left out where
     noise would be most of what is seen of them, and where they join more than four columns, or too many cells, to one
     clique: then the tree is all there is. All of that is public. Where nobody holds all records, all pairs are counted,
     with more noise, and a tree is chosen afterwards.
@@ -126,11 +129,17 @@ class TreeMethod(SynthesisMethod):
         return FIRST * np.array([pair in self.layout.together for pair in pairs])
 
     def _widened(self, asker: TableAsker, tree: TreeModel, chooser: Any, noise: Any) -> TreeModel | WidenedTree:
-        """The tree with its pairs counted again, and with further pairs, where they are worth it."""
+        """The tree with its pairs counted again, and with further pairs, where they are worth it.
+
+        Columns are counted again too where most of what is seen of the pairs is noise: then columns are what is known.
+        """
         edges, more = list(tree.pairs), self._more(asker, tree, chooser, noise)
-        tables, stddev = asker.counts([*edges, *more], noise), asker.stddev([*edges, *more], noise)
-        tree = tree.counted_again(dict(zip(edges, tables, strict=False)), stddev)
-        return WidenedTree(tree, dict(zip(more, tables[len(edges) :], strict=True)), stddev) if more else tree
+        faint = tree.noisy.dependence(tree.total) < FAINT
+        ones: list[AxisPlaces] = [(place,) for place in range(len(tree.ones))] if faint else []
+        sets = [*edges, *more, *ones]
+        tables, stddev = dict(zip(sets, asker.counts(sets, noise), strict=True)), asker.stddev(sets, noise)
+        tree = tree.counted_again({edge: tables[edge] for edge in edges}, [tables[one] for one in ones], stddev)
+        return WidenedTree(tree, {pair: tables[pair] for pair in more}, stddev) if more else tree
 
     def _more(self, asker: TableAsker, tree: TreeModel, chooser: Any, noise: Any) -> list[Edge]:
         """Pairs that the tree fits worst, of those that are not its edges and whose tables are worth their noise."""

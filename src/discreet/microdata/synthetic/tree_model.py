@@ -161,11 +161,17 @@ class TreeModel(SynthesisModel):
                 found[first, other] = tables.get(other, np.outer(margin, self.margins[other]) / self.total)
         return found
 
-    def counted_again(self, pairs: Mapping[Edge, Array], stddev: float) -> TreeModel:
-        """With other counts of the same pairs, weighted by the inverse of their variance."""
+    def counted_again(self, pairs: Mapping[Edge, Array], ones: Sequence[Array], stddev: float) -> TreeModel:
+        """With other counts of the same pairs, and of columns where there are any, weighted by inverse variances."""
         share = self.two**2 / (self.two**2 + stddev**2)
         means = {edge: (1 - share) * own + share * pairs[edge] for edge, own in self.pairs.items()}
-        return dataclasses.replace(self, pairs=means, two=stddev * math.sqrt(share))
+        found = dataclasses.replace(self, pairs=means, two=stddev * math.sqrt(share))
+        if not ones:
+            return found
+        share = self.one**2 / (self.one**2 + stddev**2)
+        columns = tuple((1 - share) * own + share * other for own, other in zip(self.ones, ones, strict=True))
+        total = total_of(columns, self.size)
+        return dataclasses.replace(found, ones=columns, one=stddev * math.sqrt(share), total=total)
 
     def _oriented(self, first: int, second: int) -> Array:
         """The table of an edge, whichever of its columns comes first."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.grid import Array, Steps
 from discreet.microdata.synthetic.clique_tree import CliqueTree, summed, triangulated
+from discreet.microdata.synthetic.likely_counts import likely_counts
 from discreet.microdata.synthetic.nearest_tables import Edge, TreeTables, drawn_to
 from discreet.microdata.synthetic.synthesis import SynthesisModel, total_of
 from discreet.microdata.synthetic.tree_model import TreeModel
@@ -76,8 +77,10 @@ class WidenedTree(SynthesisModel):
         return table[: self.tree.kept[edge[0]], : self.tree.kept[edge[1]]]
 
     def _shrunk(self, edge: Edge, table: Array) -> Array:
-        """A further pair, drawn to what the tree says of it."""
-        return drawn_to(self._seen(edge, self.tree.pair_tables[edge]), table, self.stddev**2 * table.size)
+        """A further pair, drawn to what the tree says of it: the mean of two estimates, as for edges of the tree."""
+        expected = self._seen(edge, self.tree.pair_tables[edge])
+        likely = likely_counts(table, expected, self.stddev)
+        return (likely + drawn_to(expected, table, self.stddev**2 * table.size)) / 2
 
     @cached_property
     def tables(self) -> list[Array]:
