@@ -12,6 +12,7 @@ from discreet.learners.anova import constant_search
 from discreet.learners.anova.anova_fit import SizeEstimate
 from discreet.learners.anova.anova_regressor import AnovaRegressor
 from discreet.learners.anova.constant_search import CLOSEST, CountSearch, MeanSearch
+from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 
 FIELDS: dict[str, Any] = {"bounds": (-1.0, 1.0), "target_bounds": (0.0, 40.0), "epsilon": 0.3}
@@ -48,6 +49,28 @@ def test_noise_alone_leaves_the_middle_and_cuts_stay_inside_the_bounds() -> None
         assert 0 <= found.cuts[0] < found.cuts[1] <= 1
         assert np.isfinite(found.found()).all()
     assert found.found()[1] > 0  # type: ignore[index]
+
+
+def test_no_bounds_and_no_noise_make_cuts_that_are_refused_after_the_charge() -> None:
+    rng = np.random.default_rng(3)
+    for lower, upper in ((-0.1, 0.2), (1e16, 1e16 + 4), (-1e308, 1e308), (0.0, 5e-324), (3.3, 7.7)):
+        data = Mock(schema=Schema({"y": Number(lower, upper)}))
+        found = MeanSearch(Mock(data=data, target="y"), SizeEstimate(100.0, 1.0), Mock())
+        with patch.object(constant_search, "spread", return_value=Mock(stddev=1.0)):
+            for _ in range(20):
+                permit = Mock(ask=Mock(return_value=rng.normal(0, 200, 2)))
+                found.ask(permit, Mock())
+                assert permit.ask.call_args.args[0].columns == ("y",)
+
+
+def test_without_its_size_every_loss_finds_its_constant() -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.uniform(-1, 1, (300, 2)), rng.gamma(8.0, 1.25, 300).clip(0, 40)
+    for loss, level, exact in (("poisson", 0.5, 10.0), ("gamma", 0.5, 10.0), ("quantile", 0.5, 9.6)):
+        model = AnovaRegressor(**FIELDS, loss=loss, quantile=level)  # type: ignore[arg-type]
+        found = [float(model.fit(X, y).predict(X[:1])[0]) for _ in range(7)]
+        assert model.n_iter_ == 0
+        assert np.median(found) == pytest.approx(exact, abs=2.5)
 
 
 def test_the_later_cuts_are_asked_and_make_noise_smaller() -> None:

@@ -49,8 +49,9 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
     ---------
     `event_`: one release of a bounded sum for the counts of all features, one for products of their functions if a
     delta is paid, one for the sizes of classes, and one in each round, composed, for the neighbors and the unit of the
-    data set; add or remove one record for arrays. Released: `intercept_`, `shapes_` and what is drawn with them, which
-    follow from these. Functional ANOVA: Stone 1994; Gu 2013. Noisy gradients: Song, Chaudhuri and Sarwate 2013.
+    data set; add or remove one record for arrays. What each asks may follow from those before it. Released:
+    `intercept_`, `shapes_` and what is drawn with them, which follow from these. Functional ANOVA: Stone 1994; Gu 2013.
+    Noisy gradients: Song, Chaudhuri and Sarwate 2013.
 
     Examples
     --------

@@ -63,8 +63,8 @@ class AnovaModel(AnovaForm):
         or by name. The nearest such function replaces the one that was found, and the feature has no pairs.
     max_iter : int, optional
         Public. The number of rounds; where not given, 6, and 3 where no delta is paid. Where noise is large for so many
-        records, the first of them asks about the target alone; and all do where noise hides every function: then
-        predictions are constant, and `n_iter_` is 0.
+        records, the first of them asks about the target alone; where it hides every function, all that is left of the
+        budget does: then predictions are constant, and `n_iter_` is 0.
     expected_size : int, optional
         Public. The number of records, about, where it is secret. If noise hides every function of so many, as it does
         of 200 records at epsilon 0.3, the whole budget is for one release about the target, in the noise that is least

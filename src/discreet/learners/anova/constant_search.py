@@ -16,7 +16,7 @@ from discreet.questions.columns.total import winsorized_of
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 
-# From made-up data: `constants` of benchmarks/tuning_anova.py.
+# From made-up data: `short` of benchmarks/tuning_anova.py, and, of CLOSE and CLOSEST, targets without features.
 CLOSE, CLOSEST = 1.5, 0.1  # cuts are so many standard deviations of what is known from the mean; half the bounds' width
 FEWEST, FAR = 10.0, 5.0  # records, and standard deviations of their number
 PLACES, NUMBERS = 257, 64  # of the mean and of the number of records, that are told apart
@@ -83,10 +83,19 @@ class MeanSearch:
         self.cuts = 0.0, 1.0
 
     def ask(self, permit: Permit, noise: Noise) -> None:
-        number = self._data.schema.number(self._target)
-        lower, upper = (number.lower + (number.upper - number.lower) * cut for cut in self.cuts)
-        question = winsorized_of(self._data.schema, self._target, lower, upper)
+        question = winsorized_of(self._data.schema, self._target, *self._ends())
         self.add(permit.ask(question, noise), spread(self._data, question, noise).stddev)
+
+    def _ends(self) -> tuple[float, float]:
+        """The cuts in units of the target; its bounds, where no number is between them that could be told apart."""
+        number = self._data.schema.number(self._target)
+        lower, upper = (
+            min(max(number.lower * (1 - cut) + number.upper * cut, number.lower), number.upper) for cut in self.cuts
+        )
+        if lower < upper:
+            return lower, upper
+        self.cuts = 0.0, 1.0
+        return number.lower, number.upper
 
     def add(self, masses: Array, stddev: float) -> None:
         """Noisy masses at the two cuts."""
