@@ -1,6 +1,7 @@
 """The tables behind the constants of smooth ANOVA models, on made-up data that no benchmark uses.
 
     python -m benchmarks.tuning_anova [constant ...] [set ...]
+    python -m benchmarks.tuning_anova short
 
 Each row is one constant at one value, and the means of R2 or of the AUC over five seeds, for each set and epsilon.
 """
@@ -19,7 +20,14 @@ from scipy.special import expit
 from sklearn.metrics import r2_score, roc_auc_score
 
 from discreet.core.grid import Array
-from discreet.learners.anova import anova_classifier, anova_model, anova_posterior, anova_regressor, smooth_bases
+from discreet.learners.anova import (
+    anova_classifier,
+    anova_model,
+    anova_posterior,
+    anova_regressor,
+    constant_search,
+    smooth_bases,
+)
 from discreet.learners.anova.anova_classifier import AnovaClassifier
 from discreet.learners.anova.anova_regressor import AnovaRegressor
 
@@ -101,6 +109,26 @@ def low(seed: int) -> Made:
     return Made(np.clip(X, 0, 60), np.clip(y, -5, 100), (0, 60), (-5, 100))
 
 
+def short(seed: int, n: int) -> list[Made]:
+    """The first n records of all sets of numbers, with the same others."""
+    found = [made(seed) for made in (few, unrelated, low, waves, skewed)]
+    rows = [np.r_[:n, len(one.y) - OTHERS : len(one.y)] for one in found]
+    return [Made(one.X[own], one.y[own], one.bounds, one.target) for one, own in zip(found, rows, strict=True)]
+
+
+def shortened() -> None:
+    """Means of R2 of so few records at epsilon 0.3, none below -5, by what decides whether a constant is looked for."""
+    for name in ("HIDDEN", "CLOSE", "CLOSEST"):
+        place, values = TRIED[name]
+        for value in values:
+            with patch.object(place, name, value):
+                means = [
+                    np.mean([max(one.score(0.3), -5.0) for seed in range(2 * SEEDS) for one in short(seed, n)])
+                    for n in (100, 200, 400, 800)
+                ]
+            print(f"{name + ' ' + str(value):<28}" + " ".join(f"{mean:6.3f}" for mean in means), flush=True)
+
+
 SETS: dict[str, Callable[[int], Made]] = {
     "few": few,
     "unrelated": unrelated,
@@ -115,7 +143,9 @@ TRIED: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "ROUNDS": (anova_model, (4, 6, 8, 12)),
     "PRODUCTS": (anova_model, (0.03, 0.06, 0.12)),
     "COUNTS": (anova_model, (0.05, 0.1, 0.2)),
-    "HIDDEN": (anova_model, (0.0, 8.0, 16.0)),
+    "HIDDEN": (anova_model, (0.0, 8.0, 12.0, 16.0, 24.0)),
+    "CLOSE": (constant_search, (1.5, 2.5)),
+    "CLOSEST": (constant_search, (0.1, 0.2, 0.4)),
     "DIM": (anova_model, (0.0, 24.0, 48.0)),
     "DECAY": (smooth_bases, (1.0, 1.5, 2.0)),
     "LINE": (smooth_bases, (0.0, 0.3, 0.5, 0.8)),
@@ -155,4 +185,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    shortened() if sys.argv[1:] == ["short"] else main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +14,9 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
 from discreet.learners.anova.anova_model import AnovaModel
+from discreet.learners.anova.constant_search import ConstantSearch, CountSearch
 from discreet.learners.linear.class_weights import WeightedClasses
 from discreet.learners.linear.shrunk_residuals import ShrunkResiduals
 from discreet.questions.gradients.gradients import contrasts
@@ -47,8 +49,9 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
     ---------
     `event_`: one release of a bounded sum for the counts of all features, one for products of their functions if a
     delta is paid, one for the sizes of classes, and one in each round, composed, for the neighbors and the unit of the
-    data set; add or remove one record for arrays. Released: `intercept_`, `shapes_` and what is drawn with them, which
-    follow from these. Functional ANOVA: Stone 1994; Gu 2013. Noisy gradients: Song, Chaudhuri and Sarwate 2013.
+    data set; add or remove one record for arrays. What each asks may follow from those before it. Released:
+    `intercept_`, `shapes_` and what is drawn with them, which follow from these. Functional ANOVA: Stone 1994; Gu 2013.
+    Noisy gradients: Song, Chaudhuri and Sarwate 2013.
 
     Examples
     --------
@@ -127,15 +130,15 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
         return self.target_counts(task)
 
     def constant_of(self, task: Task, sums: Array, stddev: float) -> TargetStart:
-        """The shares of the classes."""
-        known = SizeEstimate(float(sums.sum()), len(sums) * stddev**2)
-        return self.alone(task, self.start(task, known, sums, stddev))
-
-    def alone(self, task: Task, begun: TargetStart) -> TargetStart:
-        """The scores at which these shares are predicted, where no round corrects them: see `predict_proba`."""
+        """The scores at which the shares of the classes are predicted: see `predict_proba`."""
+        begun = self.start(task, SizeEstimate(float(sums.sum()), len(sums) * stddev**2), sums, stddev)
         shares = softmax(contrasts(task.classes).T @ np.array(begun.center))
         center = ShrunkResiduals(self._residual(task.classes)).start(shares)
         return dataclasses.replace(begun, center=tuple(center.tolist()))
+
+    def constant_search(self, task: Task, columns: SizeEstimate, target: TargetCounts) -> ConstantSearch:
+        """More counts of the classes."""
+        return CountSearch(target, partial(self.constant_of, task))
 
     def directions(self, task: Task) -> Array:
         """The score of the second class against the first, or that of each class."""

@@ -22,6 +22,7 @@ from discreet.learners.anova.anova_fit import (
 )
 from discreet.learners.anova.anova_form import AnovaForm
 from discreet.learners.anova.anova_posterior import LAST, AnovaPosterior, independent_products, shrunk_products
+from discreet.learners.anova.constant_search import ConstantSearch
 from discreet.learners.anova.smooth_bases import ColumnBasis, bases_of, mean_squares
 from discreet.questions.columns.column_trees import ColumnTrees, column_trees_of
 from discreet.questions.gradients.anova_features import (
@@ -44,9 +45,9 @@ from discreet.trust.stored import Artefact
 COUNTS, PRODUCTS, START, STEPS = 0.1, 0.06, 0.02, 0.82  # shares of the budget
 ROUNDS, PURE_ROUNDS = 6, 3
 REACH = 0.9  # of the typical length of features, to which they are shrunk
-# Standard deviations of noise by which a function would be seen that all scores follow. Below the one, all rounds ask
-# about the target, and predictions are constant; below the other the first does: an unknown middle hides functions.
-HIDDEN, DIM = 8.0, 24.0
+# Standard deviations of noise by which a function would be seen that all scores follow. Below the one, all that is left
+# looks for a constant; below the other the first round asks about the target: an unknown middle hides functions.
+HIDDEN, DIM = 12.0, 24.0
 
 
 class AnovaModel(AnovaForm):
@@ -62,8 +63,8 @@ class AnovaModel(AnovaForm):
         or by name. The nearest such function replaces the one that was found, and the feature has no pairs.
     max_iter : int, optional
         Public. The number of rounds; where not given, 6, and 3 where no delta is paid. Where noise is large for so many
-        records, the first of them asks about the target alone; and all do where noise hides every function: then
-        predictions are constant, and `n_iter_` is 0.
+        records, the first of them asks about the target alone; where it hides every function, all that is left of the
+        budget does: then predictions are constant, and `n_iter_` is 0.
     expected_size : int, optional
         Public. The number of records, about, where it is secret. If noise hides every function of so many, as it does
         of 200 records at epsilon 0.3, the whole budget is for one release about the target, in the noise that is least
@@ -100,9 +101,9 @@ class AnovaModel(AnovaForm):
     def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """How residuals pull in a round."""
 
-    def alone(self, task: Task, begun: TargetStart) -> TargetStart:
-        """The start of a model that is this constant, which no round corrects."""
-        return begun
+    @abstractmethod
+    def constant_search(self, task: Task, columns: SizeEstimate, target: TargetCounts) -> ConstantSearch:
+        """What looks for a constant with what is left of the budget, after these releases."""
 
     @abstractmethod
     def constant_sums(self, task: Task) -> BoundedSum:
@@ -166,40 +167,44 @@ class AnovaModel(AnovaForm):
         """Find the functions of columns, what products of them are over the records, and the coefficients."""
         if len(plan.spreads) == 1:
             return self._learn_constant(task, plan.spreads[0], permit)
-        counts, *others = plan.spreads
+        counts, steps = plan.spreads[0], plan.spreads[-1]
         trees = ColumnTrees.of(task.schema, task.features, self._norm)
         released = permit.ask(column_trees_of(task.schema, task.features, self._norm), counts.noise)
-        form = self._form(task)
-        found = [
-            ColumnBasis.of_category(own, size)
-            if values
-            else ColumnBasis.of_number(own, size, counts.stddev * math.sqrt(variance))
-            for own, size, values, variance in zip(
-                trees.counts(released), form.sizes, trees.sizes, trees.variances, strict=True
-            )
-        ]
-        *before, steps = others
-        columns, target = SizeEstimate.of(trees, released, counts.stddev), TargetCounts(task, self.target_counts(task))
-        target.ask(permit, before[self.delta > 0].noise)
-        begun = self.start(task, columns, target.counts, target.stddev)
+        found, form = self._columns(task, trees, released, counts.stddev), self._form(task)
         bases = bases_of(found, form.paired, form.products)
         squares = mean_squares(found, bases)
         reach = REACH * typical_length(squares, self._norm)
-        products = self._products(task, bases, squares, reach, begun.count, others[0], permit)
+        columns, target = SizeEstimate.of(trees, released, counts.stddev), TargetCounts(task, self.target_counts(task))
+        rest, rounds = list(plan.mechanisms[1:]), self._rounds()
+        target.ask(permit, rest.pop(self.delta > 0))
+        begun = self.start(task, columns, target.counts, target.stddev)
+        seen = self._seen(task, begun, squares, reach * steps.stddev)
+        if rounds > 1 and HIDDEN <= seen < DIM:
+            target.ask(permit, rest.pop())
+            begun, rounds = self.start(task, columns, target.counts, target.stddev), rounds - 1
+            seen = self._seen(task, begun, squares, reach * steps.stddev)
+        if seen < HIDDEN:
+            search = self.constant_search(task, columns, target)
+            for noise in rest:
+                search.ask(permit, noise)
+            return self._constant(task, permit, found, search.found())
+        products = self._products(task, bases, squares, reach, begun.count, plan.spreads[1], permit)
         posterior = AnovaPosterior(products, groups_of(bases), len(self.directions(task).T))
         fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, reach, begun, posterior)
-        for turn in range(self._rounds()):
-            seen = math.inf if fit.turns else self._seen(task, fit.begun, squares, reach * steps.stddev)
-            if seen < (HIDDEN if turn else DIM):
-                target.ask(permit, steps.noise)
-                fit.restart(self.start(task, columns, target.counts, target.stddev))
-            else:
-                fit.advance(self.pull(fit, before[-1]), steps)
-        if fit.turns:
-            posterior.fit(fit.begun.variance, LAST)
-        else:
-            fit.restart(self.alone(task, fit.begun))
+        for _ in range(rounds):
+            fit.advance(self.pull(fit, plan.spreads[-2]), steps)
+        posterior.fit(begun.variance, LAST)
         return {**self._artefact(task, fit, found), "n_iter_": fit.turns}
+
+    def _columns(self, task: Task, trees: ColumnTrees, released: Array, stddev: float) -> list[ColumnBasis]:
+        """The functions of each column, from noisy counts."""
+        every = zip(trees.counts(released), self._form(task).sizes, trees.sizes, trees.variances, strict=True)
+        return [
+            ColumnBasis.of_category(own, size)
+            if values
+            else ColumnBasis.of_number(own, size, stddev * math.sqrt(variance))
+            for own, size, values, variance in every
+        ]
 
     def _seen(self, task: Task, begun: TargetStart, squares: Array, stddev: float) -> float:
         """By how many standard deviations of noise one function would be seen that all scores follow.
@@ -219,13 +224,16 @@ class AnovaModel(AnovaForm):
 
     def _learn_constant(self, task: Task, spread: Spread, permit: Permit) -> Artefact:
         """No functions, of which as little is known as before; and a constant."""
-        form, even = self._form(task), self._even(task)
-        bases, question = bases_of(even, form.paired, form.products), self.constant_sums(task)
-        begun = self.constant_of(task, permit.ask(question, spread.noise), spread.stddev)
+        begun = self.constant_of(task, permit.ask(self.constant_sums(task), spread.noise), spread.stddev)
+        return self._constant(task, permit, self._even(task), begun)
+
+    def _constant(self, task: Task, permit: Permit, found: list[ColumnBasis], begun: TargetStart) -> Artefact:
+        form = self._form(task)
+        bases = bases_of(found, form.paired, form.products)
         posterior = AnovaPosterior(np.zeros((bases.size, bases.size)), groups_of(bases), len(self.directions(task).T))
         fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, 1.0, begun, posterior)
         fit.restart(begun)
-        return {**self._artefact(task, fit, even), "n_iter_": 0}
+        return {**self._artefact(task, fit, found), "n_iter_": 0}
 
     def _products(
         self, task: Task, bases: Bases, squares: Array, reach: float, count: float, noisy: Spread, permit: Permit

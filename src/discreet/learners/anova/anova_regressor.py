@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,8 +14,9 @@ from discreet.core.checks import check_one_of, check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetStart, joined
+from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
 from discreet.learners.anova.anova_model import AnovaModel
+from discreet.learners.anova.constant_search import ConstantSearch, CountSearch, MeanSearch
 from discreet.learners.anova.smooth_bases import distribution, quantile_of
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
 from discreet.questions.columns.moments import moments_of
@@ -67,9 +69,9 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
     ---------
     `event_`: one release of a bounded sum for the counts of all features, one for products of their functions if a
     delta is paid, one for counts of the target, up to three for sizes of residuals, and one in each round, composed,
-    for the neighbors and the unit of the data set; add or remove one record for arrays. Released: `intercept_`,
-    `shapes_` and what is drawn with them, which follow from these. Functional ANOVA: Stone 1994; Gu 2013. Noisy
-    gradients: Song, Chaudhuri and Sarwate 2013.
+    for the neighbors and the unit of the data set; add or remove one record for arrays. What each asks may follow from
+    those before it. Released: `intercept_`, `shapes_` and what is drawn with them, which follow from these. Functional
+    ANOVA: Stone 1994; Gu 2013. Noisy gradients: Song, Chaudhuri and Sarwate 2013.
 
     Examples
     --------
@@ -152,10 +154,9 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
 
     def start(self, task: Task, columns: SizeEstimate, counts: Array, stddev: float) -> TargetStart:
         """At the median of the target, a quantile or the mean, with a unit that residuals are as large as."""
-        name = (str(task.target),)
-        trees = ColumnTrees.of(task.schema, name, self._norm)
+        trees = ColumnTrees.of(task.schema, (str(task.target),), self._norm)
         count = joined([columns, SizeEstimate.of(trees, counts, stddev)]).known(task.data.public_size)
-        number, counted = task.schema.number(name[0]), trees.counts(counts)[0]
+        number, counted = task.schema.number(str(task.target)), trees.counts(counts)[0]
         width = (number.upper - number.lower) / LEAVES
         noise = stddev * math.sqrt(trees.tree.variance(np.where(np.arange(LEAVES) < LEAVES // 2, 1.0, 0.0)))
         center = self._center(counted, ANYWHERE * noise**2 / count)
@@ -223,6 +224,14 @@ class AnovaRegressor(RegressorMixin, AnovaModel):
         if self.loss != "quantile":
             return self._start(task, float(sums[-1]) / count, count)
         return self._start(task, quantile_of(distribution(sums), self.level) / COARSE, count)
+
+    def constant_search(self, task: Task, columns: SizeEstimate, target: TargetCounts) -> ConstantSearch:
+        """Coarse counts of the target for a quantile; for others, masses between cuts around the mean."""
+        if self.loss == "quantile":
+            return CountSearch(TargetCounts(task, self.constant_sums(task)), partial(self.constant_of, task))
+        trees = ColumnTrees.of(task.schema, (str(task.target),), self._norm)
+        count = joined([columns, SizeEstimate.of(trees, target.counts, target.stddev)])
+        return MeanSearch(task, count, partial(self._start, task))
 
     def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
         number = task.schema.number(str(task.target))

@@ -1,0 +1,117 @@
+"""What is left of a budget finds a constant: by counts that are averaged, or between cuts that close in on a mean."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import Mock, patch
+
+import numpy as np
+import pytest
+
+from discreet.learners.anova import constant_search
+from discreet.learners.anova.anova_fit import SizeEstimate
+from discreet.learners.anova.anova_regressor import AnovaRegressor
+from discreet.learners.anova.constant_search import CLOSEST, CountSearch, MeanSearch
+from discreet.schema.schema import Number, Schema
+from discreet.trust.permit import Permit
+
+FIELDS: dict[str, Any] = {"bounds": (-1.0, 1.0), "target_bounds": (0.0, 40.0), "epsilon": 0.3}
+
+
+def search(count: float, deviation: float) -> MeanSearch:
+    return MeanSearch(Mock(), SizeEstimate(count, deviation**2), Mock(side_effect=lambda place, n: (place, n)))
+
+
+def masses(values: np.ndarray, cuts: tuple[float, float]) -> np.ndarray:
+    above = (values.clip(*cuts) - cuts[0]) / (cuts[1] - cuts[0])
+    return np.array([(1 - above).sum(), above.sum()])
+
+
+def test_cuts_close_in_on_the_mean_and_the_number_of_records_is_learned_on_the_way() -> None:
+    rng = np.random.default_rng(0)
+    values, found = 0.7 + 0.03 * rng.normal(size=200), search(350.0, 130.0)
+    widths = []
+    for _ in range(6):
+        found.add(masses(values, found.cuts) + 10 * rng.normal(size=2), 10.0)
+        widths.append(found.cuts[1] - found.cuts[0])
+    place, n = found.found()  # type: ignore[misc]
+    assert place == pytest.approx(0.7, abs=0.02)
+    assert n == pytest.approx(200, abs=25)
+    assert widths[0] < 0.7
+    assert widths[-1] == pytest.approx(CLOSEST)
+
+
+def test_noise_alone_leaves_the_middle_and_cuts_stay_inside_the_bounds() -> None:
+    found = search(-40.0, 100.0)
+    assert found.found()[0] == pytest.approx(0.5)  # type: ignore[index]
+    for noise in (np.array([900.0, -300.0]), np.array([-300.0, 5000.0]), np.zeros(2)):
+        found.add(noise, 1000.0)
+        assert 0 <= found.cuts[0] < found.cuts[1] <= 1
+        assert np.isfinite(found.found()).all()
+    assert found.found()[1] > 0  # type: ignore[index]
+
+
+def test_no_bounds_and_no_noise_make_cuts_that_are_refused_after_the_charge() -> None:
+    rng = np.random.default_rng(3)
+    for lower, upper in ((-0.1, 0.2), (1e16, 1e16 + 4), (-1e308, 1e308), (0.0, 5e-324), (3.3, 7.7)):
+        data = Mock(schema=Schema({"y": Number(lower, upper)}))
+        found = MeanSearch(Mock(data=data, target="y"), SizeEstimate(100.0, 1.0), Mock())
+        with patch.object(constant_search, "spread", return_value=Mock(stddev=1.0)):
+            for _ in range(20):
+                permit = Mock(ask=Mock(return_value=rng.normal(0, 200, 2)))
+                found.ask(permit, Mock())
+                assert permit.ask.call_args.args[0].columns == ("y",)
+
+
+def test_without_its_size_every_loss_finds_its_constant() -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.uniform(-1, 1, (300, 2)), rng.gamma(8.0, 1.25, 300).clip(0, 40)
+    for loss, level, exact in (("poisson", 0.5, 10.0), ("gamma", 0.5, 10.0), ("quantile", 0.5, 9.6)):
+        model = AnovaRegressor(**FIELDS, loss=loss, quantile=level)  # type: ignore[arg-type]
+        found = [float(model.fit(X, y).predict(X[:1])[0]) for _ in range(7)]
+        assert model.n_iter_ == 0
+        assert np.median(found) == pytest.approx(exact, abs=2.5)
+
+
+def test_the_later_cuts_are_asked_and_make_noise_smaller() -> None:
+    """Of 200 records, whose target is within a twentieth of its bounds; between the bounds the error is 3 to 4."""
+    rng = np.random.default_rng(1)
+    X, y = rng.uniform(-1, 1, (200, 3)), 30 + rng.uniform(-1, 1, 200)
+    model = AnovaRegressor(**FIELDS)
+    with patch.object(constant_search, "winsorized_of", wraps=constant_search.winsorized_of) as asked:
+        found = [float(model.fit(X, y).predict(X[:1])[0]) for _ in range(15)]
+    assert model.n_iter_ == 0
+    assert np.median(np.abs(np.array(found) - 30)) < 1.5
+    widths = [(call.args[3] - call.args[2]) / 40 for call in asked.call_args_list]
+    assert max(widths) == 1.0
+    assert np.isclose(widths, CLOSEST).sum() > len(widths) / 4
+
+
+def test_all_that_the_plan_pays_for_is_asked() -> None:
+    """Where noise hides functions at once, and where the first round has shown it."""
+    rng = np.random.default_rng(2)
+    X, y = rng.uniform(-1, 1, (100, 2)), rng.uniform(10, 30, 100)
+    for seen in ([1.0], [20.0, 1.0]):
+        for delta in (1e-6, 0.0):
+            unspent = []
+
+            def asked(permit: Permit, *of: Any, ask: Any = Permit.ask, left: list[int] = unspent) -> Any:
+                released = ask(permit, *of)
+                left.append(permit._unspent.total())
+                return released
+
+            with (
+                patch.object(AnovaRegressor, "_seen", side_effect=seen),
+                patch.object(Permit, "ask", autospec=True, side_effect=asked),
+            ):
+                assert AnovaRegressor(**FIELDS, delta=delta).fit(X, y).n_iter_ == 0
+            assert unspent == list(range(len(unspent)))[::-1]
+
+
+def test_counts_are_averaged_with_those_before() -> None:
+    counts = Mock(counts=np.array([1.0, 2.0]), stddev=3.0)
+    found = CountSearch(counts, lambda known, stddev: (known.tolist(), stddev))  # type: ignore[arg-type, return-value]
+    permit, noise = Mock(), Mock()
+    found.ask(permit, noise)
+    counts.ask.assert_called_once_with(permit, noise)
+    assert found.found() == ([1.0, 2.0], 3.0)
