@@ -129,7 +129,7 @@ def test_the_json_form_of_today_is_the_one_that_ledgers_keep() -> None:
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(0, (0.5,)), "add": LossTable(0, (1.0,))}),
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(-9, (1.0,)), "add": LossTable(0, (1.0,))}),
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(-(2**31), (0.0,), 1.0), "add": LossTable(0, (1.0,))}),
-        (DiscreteLoss, {"step": 1.0, "remove": LossTable(0.5, (1.0,)), "add": LossTable(0, (1.0,))}),
+        (DiscreteLoss, {"step": 1.0, "remove": LossTable(0.5, (1.0,)), "add": LossTable(0, (1.0,))}),  # type: ignore[arg-type]
         (DiscreteLoss, {"step": 1.0, "remove": (0, (1.0,)), "add": LossTable(0, (1.0,))}),
         (LaplaceLoss, {"multiplier": 5e-324}),
         (Composed, {"events": (PureLoss(1.0), 3)}),

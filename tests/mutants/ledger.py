@@ -106,4 +106,18 @@ MUTANTS = [
         ("return max(0.0, self.budget.epsilon - self.certified)", "return self.budget.epsilon - 2 * self.certified"),
         tests="ledger/test_memory_ledger.py",
     ),
+    *of("accounting/pairs/pairs", ("if total > 0 else 1.0)", "if True else 1.0)")),
+    *of(
+        "core/events",
+        ("near = isinstance(table.first, Integral) and abs(table.first) <= FARTHEST", "near = True"),
+        (
+            '            _check(False, event, f"{shown(part)} is no event"',
+            '            _check(True, event, f"{shown(part)} is no event"',
+        ),
+    ),
+    *of(
+        "graphs/synthetic_graph",
+        ('    check_whole(ASKED, "max_iter", max_iter, 0, MOST_EXCHANGES)\n', ""),
+        tests="graphs/test_odd_parameters.py",
+    ),
 ]
