@@ -47,7 +47,7 @@ class DecodedTable(Batched):
         if (tally := question.tally) is None:
             return super().sum(question)
         if not tally.before:
-            return self.sums([question])[0]
+            return self._added(CellSums.of(question, self._names(question.columns)), self._rows).ravel()
         rows = self._chosen(question.columns)
         return self._added(CellSums.of(question), lambda: with_columns(rows, tally)).ravel()
 
