@@ -236,7 +236,7 @@ class Measured:
     @property
     def distances(self) -> list[float]:
         """Of two columns, and of three."""
-        return np.mean(self.each, axis=0).tolist()  # type: ignore[no-any-return]
+        return np.mean(self.each, axis=0).tolist()
 
     def first(self, seeds: int) -> Measured:
         """Of some tables alone."""

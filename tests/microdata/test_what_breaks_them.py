@@ -141,7 +141,7 @@ def test_a_class_with_one_illness_tells_it_of_all() -> None:
 def test_diverse_classes_tell_that_a_rare_illness_is_likely() -> None:
     """Skewness: two in a hundred have it, and half of a class. Similarity: three illnesses are all of the stomach."""
     table = table_of([*range(96), *range(100, 104)], ["flu", "cold"] * 48 + ["cancer", "flu"] * 2, k=4, l=2)
-    assert check_anonymity(table, ROLES).l >= 2
+    assert (check_anonymity(table, ROLES).l or 0) >= 2
     assert np.mean(np.array(class_of(table, 102)) == "cancer") >= 10 * np.mean(table["ill"] == "cancer")
     table = table_of([20, 21, 22, 60, 61, 62], ["ulcer", "gastritis", "cancer", "flu", "cold", "gout"], k=3, l=3)
     assert check_anonymity(table, ROLES).l == 3
