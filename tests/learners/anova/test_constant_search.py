@@ -8,7 +8,7 @@ from unittest.mock import Mock, patch
 import numpy as np
 import pytest
 
-from discreet.learners.anova import constant_search
+from discreet.learners.anova import anova_model, constant_search
 from discreet.learners.anova.anova_fit import SizeEstimate
 from discreet.learners.anova.anova_regressor import AnovaRegressor
 from discreet.learners.anova.constant_search import CLOSEST, CountSearch, MeanSearch
@@ -53,7 +53,7 @@ def test_noise_alone_leaves_the_middle_and_cuts_stay_inside_the_bounds() -> None
 
 def test_no_bounds_and_no_noise_make_cuts_that_are_refused_after_the_charge() -> None:
     rng = np.random.default_rng(3)
-    for lower, upper in ((-0.1, 0.2), (1e16, 1e16 + 4), (-1e308, 1e308), (0.0, 5e-324), (3.3, 7.7)):
+    for lower, upper in ((-0.1, 0.2), (1.0, 1 + 2.0**-31), (-1e49, 1e49), (0.0, 1.1e-50), (3.3, 7.7)):
         data = Mock(schema=Schema({"y": Number(lower, upper)}))
         found = MeanSearch(Mock(data=data, target="y"), SizeEstimate(100.0, 1.0), Mock())
         with patch.object(constant_search, "spread", return_value=Mock(stddev=1.0)):
@@ -68,7 +68,8 @@ def test_without_its_size_every_loss_finds_its_constant() -> None:
     X, y = rng.uniform(-1, 1, (300, 2)), rng.gamma(8.0, 1.25, 300).clip(0, 40)
     for loss, level, exact in (("poisson", 0.5, 10.0), ("gamma", 0.5, 10.0), ("quantile", 0.5, 9.6)):
         model = AnovaRegressor(**FIELDS, loss=loss, quantile=level)  # type: ignore[arg-type]
-        found = [float(model.fit(X, y).predict(X[:1])[0]) for _ in range(7)]
+        with patch.object(anova_model, "HIDDEN", np.inf):
+            found = [float(model.fit(X, y).predict(X[:1])[0]) for _ in range(5)]
         assert model.n_iter_ == 0
         assert np.median(found) == pytest.approx(exact, abs=2.5)
 
