@@ -22,7 +22,7 @@ from discreet.statistics.moments.pair_table import PairTable
 Sums = tuple[OneSum[Estimate], ...]
 
 
-class Asked(Protocol):
+class SelectedStatistic(Protocol):
     """What is known of one statistic of a selection."""
 
     @property
@@ -38,7 +38,7 @@ class Asked(Protocol):
     def weight(self) -> float: ...
 
 
-def shared(every: Sequence[Asked], alone: Sums, confidence: float) -> Sums:
+def shared(every: Sequence[SelectedStatistic], alone: Sums, confidence: float) -> Sums:
     """What each statistic is read off: those about the moments of one column share the richest of their sums."""
     richest: dict[str, OneSum[Estimate]] = {}
     for one, found in zip(every, alone, strict=True):
@@ -56,7 +56,7 @@ def key_of(found: OneSum[Any]) -> str:
     return str(found.question) if recipe is None else str(recipe.written())
 
 
-def counts_all(one: Asked) -> bool:
+def counts_all(one: SelectedStatistic) -> bool:
     """Whether it is the number of all records of these data."""
     return one.statistic == "count" and one.column is None and not one.options.get("population")
 
@@ -90,7 +90,7 @@ def _degree(found: OneSum[Any] | None) -> int:
 
 
 def _sharing(
-    one: Asked, found: OneSum[Estimate], richest: OneSum[Estimate] | None, confidence: float
+    one: SelectedStatistic, found: OneSum[Estimate], richest: OneSum[Estimate] | None, confidence: float
 ) -> OneSum[Estimate]:
     """The same statistic, read off moments of its column that are asked for anyway."""
     if richest is None or key_of(richest) == key_of(found):
@@ -110,7 +110,7 @@ def _sharing(
 
 
 def _counting_all(
-    every: Sequence[Asked], sums: Sums, richest: Mapping[str, OneSum[Estimate]], confidence: float
+    every: Sequence[SelectedStatistic], sums: Sums, richest: Mapping[str, OneSum[Estimate]], confidence: float
 ) -> Sums:
     """The number of all records, read off the moments of a column where that makes all of them nearer."""
     counted = sum(one.weight for one in every if counts_all(one))
