@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression as Line
+from sklearn.metrics import roc_auc_score
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
@@ -46,6 +47,19 @@ def test_probabilities_are_those_of_the_classes() -> None:
         y = np.where(rng.random(20_000) < np.where(X[:, 0] > 0, q, 1 - q), "out", "in")
         found = AdditiveClassifier(**FIELDS, epsilon=5.0).fit(X, y).predict_proba([[0.5], [-0.5]])
         np.testing.assert_allclose(found, [[1 - q, q], [q, 1 - q]], atol=0.05)
+
+
+def test_scores_do_not_run_away_where_a_class_and_marks_are_rare() -> None:
+    """Eight in a hundred are positive, and six rare marks mean nothing: an AUC of 0.79; the exact chances have 0.81."""
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.normal(size=(20_000, 5)).clip(-4, 4) / 4, 2.0 * (rng.random((20_000, 6)) < 0.05) - 1])
+    chances = 1 / (1 + np.exp(3.2 - 4 * X[:, :5] @ [1.0, -0.7, 0.5, 0.3, 0.0]))
+    y = (rng.random(20_000) < chances).astype(int)
+    model = AdditiveClassifier(bounds=(-1, 1), classes=[0, 1], epsilon=1.0).fit(X, y)
+    found = model.predict_proba(X)[:, 1]
+    assert roc_auc_score(y, found) > 0.77
+    assert found.mean() == pytest.approx(y.mean(), rel=0.2)
+    assert model.score(X, y) > 1 - y.mean() - 0.005
 
 
 def test_three_classes_have_a_score_each() -> None:
