@@ -15,8 +15,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.noise.deterministic import DeterministicBits
+from discreet.query.select.aggregate import Aggregate
 from discreet.query.select.frame import group_by
-from discreet.query.select.selection import Aggregate, Selection
+from discreet.query.select.selection import Selection
 from discreet.query.words import statistic_asked
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
