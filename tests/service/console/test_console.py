@@ -274,6 +274,17 @@ def test_previews_charge_nothing_and_say_the_same_in_python_and_sql(ann: httpx.C
     assert spent(site) == before
 
 
+def test_what_moves_quickly_asks_for_one_preview(ann: httpx.Client, anybody: httpx.Client) -> None:
+    """A slider says twice that it moved, at each step: what is not put off is worked on for nobody."""
+    for browser, path in ((ann, ASK), (ann, "/data/patients/words"), (anybody, "/tour/2")):
+        (told,) = [
+            named["hx-trigger"]
+            for tag, named in read(browser.get(path).text).tags
+            if tag == "form" and "hx-get" in named
+        ]
+        assert all("delay:" in one for one in str(told).split(", ") if one != "submit"), (path, told)
+
+
 def test_a_model_is_worked_on_and_comes_with_an_attack_report(ann: httpx.Client, site: Site, answered: str) -> None:
     before, learner = spent(site), {"learner": "GaussianNB", "parameters": {"target": "group"}}
     asked = site.ask(site.file.users["ann"], "odd", learner, epsilon=0.5)
