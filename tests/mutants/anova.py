@@ -36,7 +36,6 @@ MUTANTS = [
         ("max(count.value - FAR * deviation, FEWEST)", "count.value - FAR * deviation"),
         ("self._likely = self._likely - (", "self._likely = -("),
         ("(2 * stddev**2)", "2"),
-        ("if lower < upper:", "if True:"),
         (
             "min(max(number.lower * (1 - cut) + number.upper * cut, number.lower), number.upper)",
             "number.lower + (number.upper - number.lower) * cut",

@@ -41,6 +41,15 @@ def test_cuts_close_in_on_the_mean_and_the_number_of_records_is_learned_on_the_w
     assert widths[-1] == pytest.approx(CLOSEST)
 
 
+def test_each_release_counts_by_its_own_noise() -> None:
+    found = search(200.0, 50.0)
+    found.add(masses(np.full(200, 0.3), (0.0, 1.0)), 1.0)
+    found.add(np.array([-5e5, 9e5]), 1e6)
+    place, n = found.found()  # type: ignore[misc]
+    assert place == pytest.approx(0.3, abs=0.01)
+    assert n == pytest.approx(200, abs=6)
+
+
 def test_noise_alone_leaves_the_middle_and_cuts_stay_inside_the_bounds() -> None:
     found = search(-40.0, 100.0)
     assert found.found()[0] == pytest.approx(0.5)  # type: ignore[index]
