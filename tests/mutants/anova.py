@@ -44,7 +44,6 @@ MUTANTS = [
     ),
     *of(
         "learners/anova/anova_fit",
-        ("self.begun, self.size = begun, begun.size", "self.size = begun.size"),
         ("(information / self._information)", "1.0"),
         tests="learners/anova",
     ),
