@@ -238,6 +238,13 @@ def test_the_first_round_asks_about_the_target_where_noise_is_large_and_the_rest
             assert AnovaRegressor(**FIELDS, max_iter=3).fit(X, y).n_iter_ == rounds
     with patch.object(AnovaRegressor, "_seen", side_effect=[20.0]):
         assert AnovaRegressor(**FIELDS, max_iter=1).fit(X, y).n_iter_ == 1  # a single round is not for the target
+    with (
+        patch.object(AnovaRegressor, "_seen", side_effect=[20.0, 20.0]),
+        patch.object(AnovaRegressor, "start", autospec=True, side_effect=AnovaRegressor.start) as start,
+    ):
+        AnovaRegressor(**FIELDS, max_iter=3).fit(X, y)
+    before, after = (call.args[4] for call in start.call_args_list)
+    assert after < before / 2  # both releases of the target count
 
 
 def test_the_less_is_known_of_the_target_the_more_records_may_be_anywhere() -> None:

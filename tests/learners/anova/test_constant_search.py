@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from discreet.learners.anova import anova_model, constant_search
-from discreet.learners.anova.anova_fit import SizeEstimate
+from discreet.learners.anova.anova_fit import SizeEstimate, TargetStart
 from discreet.learners.anova.anova_regressor import AnovaRegressor
 from discreet.learners.anova.constant_search import CLOSEST, CountSearch, MeanSearch
+from discreet.questions.columns.total import winsorized_of
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 
@@ -19,7 +20,11 @@ FIELDS: dict[str, Any] = {"bounds": (-1.0, 1.0), "target_bounds": (0.0, 40.0), "
 
 
 def search(count: float, deviation: float) -> MeanSearch:
-    return MeanSearch(Mock(), SizeEstimate(count, deviation**2), Mock(side_effect=lambda place, n: (place, n)))
+    return MeanSearch(Mock(), SizeEstimate(count, deviation**2), told)
+
+
+def told(place: float, n: float) -> TargetStart:
+    return TargetStart((place,), 1.0, n, 1.0, 1.0)
 
 
 def masses(values: np.ndarray, cuts: tuple[float, float]) -> np.ndarray:
@@ -34,21 +39,28 @@ def test_cuts_close_in_on_the_mean_and_the_number_of_records_is_learned_on_the_w
     for _ in range(6):
         found.add(masses(values, found.cuts) + 10 * rng.normal(size=2), 10.0)
         widths.append(found.cuts[1] - found.cuts[0])
-    place, n = found.found()  # type: ignore[misc]
-    assert place == pytest.approx(0.7, abs=0.02)
-    assert n == pytest.approx(200, abs=25)
+    assert found.found().center == pytest.approx((0.7,), abs=0.02)
+    assert found.found().count == pytest.approx(200, abs=25)
     assert widths[0] < 0.7
     assert widths[-1] == pytest.approx(CLOSEST)
 
 
+def test_each_release_counts_by_its_own_noise() -> None:
+    found = search(200.0, 50.0)
+    found.add(masses(np.full(200, 0.3), (0.0, 1.0)), 1.0)
+    found.add(np.array([-5e5, 9e5]), 1e6)
+    assert found.found().center == pytest.approx((0.3,), abs=0.01)
+    assert found.found().count == pytest.approx(200, abs=6)
+
+
 def test_noise_alone_leaves_the_middle_and_cuts_stay_inside_the_bounds() -> None:
     found = search(-40.0, 100.0)
-    assert found.found()[0] == pytest.approx(0.5)  # type: ignore[index]
+    assert found.found().center == pytest.approx((0.5,))
     for noise in (np.array([900.0, -300.0]), np.array([-300.0, 5000.0]), np.zeros(2)):
         found.add(noise, 1000.0)
         assert 0 <= found.cuts[0] < found.cuts[1] <= 1
-        assert np.isfinite(found.found()).all()
-    assert found.found()[1] > 0  # type: ignore[index]
+        assert 0 <= found.found().center[0] <= 1
+    assert found.found().count > 0
 
 
 def test_no_bounds_and_no_noise_make_cuts_that_are_refused_after_the_charge() -> None:
@@ -79,7 +91,7 @@ def test_the_later_cuts_are_asked_and_make_noise_smaller() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.uniform(-1, 1, (200, 3)), 30 + rng.uniform(-1, 1, 200)
     model = AnovaRegressor(**FIELDS)
-    with patch.object(constant_search, "winsorized_of", wraps=constant_search.winsorized_of) as asked:
+    with patch.object(constant_search, "winsorized_of", wraps=winsorized_of) as asked:
         found = [float(model.fit(X, y).predict(X[:1])[0]) for _ in range(15)]
     assert model.n_iter_ == 0
     assert np.median(np.abs(np.array(found) - 30)) < 1.5
@@ -94,7 +106,7 @@ def test_all_that_the_plan_pays_for_is_asked() -> None:
     X, y = rng.uniform(-1, 1, (100, 2)), rng.uniform(10, 30, 100)
     for seen in ([1.0], [20.0, 1.0]):
         for delta in (1e-6, 0.0):
-            unspent = []
+            unspent: list[int] = []
 
             def asked(permit: Permit, *of: Any, ask: Any = Permit.ask, left: list[int] = unspent) -> Any:
                 released = ask(permit, *of)
@@ -111,8 +123,8 @@ def test_all_that_the_plan_pays_for_is_asked() -> None:
 
 def test_counts_are_averaged_with_those_before() -> None:
     counts = Mock(counts=np.array([1.0, 2.0]), stddev=3.0)
-    found = CountSearch(counts, lambda known, stddev: (known.tolist(), stddev))  # type: ignore[arg-type, return-value]
+    found = CountSearch(counts, lambda known, stddev: told(float(known[1]), stddev))
     permit, noise = Mock(), Mock()
     found.ask(permit, noise)
     counts.ask.assert_called_once_with(permit, noise)
-    assert found.found() == ([1.0, 2.0], 3.0)
+    assert (found.found().center, found.found().count) == ((2.0,), 3.0)

@@ -42,8 +42,9 @@ class PrivateMLP(PrivateEstimator):
     ----------
     hidden_layer_sizes : sequence of int
         Public. How many units each hidden layer has.
-    activation : {"tanh", "relu"}
-        Public. Between the layers. The former keeps gradients short (Papernot et al. 2021).
+    activation : {"relu", "tanh"}
+        Public. Between the layers. The latter keeps gradients short (Papernot et al. 2021); on tables the former learns
+        more (benchmarks/tuning_networks.py).
     sampling_rate : float
         Public. The chance of each record to be in the sample of a step. More of it costs time and needs less noise.
     max_iter : int

@@ -56,7 +56,7 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
         self,
         hidden_layer_sizes: Any = (32,),
         *,
-        activation: str = "tanh",
+        activation: str = "relu",
         sampling_rate: float = 0.1,
         max_iter: int = 20,
         learning_rate_init: float = 0.03,

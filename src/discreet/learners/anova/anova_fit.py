@@ -171,11 +171,6 @@ class AnovaFit:
         about = (self.task.schema, self.task.features, str(self.task.target))
         return self._permit.ask(anova_residuals_of(*about, **self._model), noisy.noise)
 
-    def restart(self, begun: TargetStart) -> None:
-        """Before the first round, from what is known better of the target; functions are as unknown as before."""
-        self.begun, self.size = begun, begun.size
-        self.posterior.covariance = begun.variance * np.eye(self.bases.size)
-
     def advance(self, pull: ResidualPull, steps: Spread) -> None:
         """Ask for the sum of residuals, and correct the model."""
         question = anova_gradients_of(

@@ -223,16 +223,17 @@ class AnovaModel(AnovaForm):
         return self._seen(task, self.typical_start(task, count), squares, reach * stddev)
 
     def _learn_constant(self, task: Task, spread: Spread, permit: Permit) -> Artefact:
-        """No functions, of which as little is known as before; and a constant."""
+        """From a single release."""
         begun = self.constant_of(task, permit.ask(self.constant_sums(task), spread.noise), spread.stddev)
         return self._constant(task, permit, self._even(task), begun)
 
     def _constant(self, task: Task, permit: Permit, found: list[ColumnBasis], begun: TargetStart) -> Artefact:
+        """A model of this constant, and of functions that are 0, of which nothing is known."""
         form = self._form(task)
         bases = bases_of(found, form.paired, form.products)
         posterior = AnovaPosterior(np.zeros((bases.size, bases.size)), groups_of(bases), len(self.directions(task).T))
+        posterior.covariance = begun.variance * np.eye(bases.size)
         fit = AnovaFit(task, permit, self.kind, self.level, self._norm, bases, 1.0, begun, posterior)
-        fit.restart(begun)
         return {**self._artefact(task, fit, found), "n_iter_": 0}
 
     def _products(

@@ -86,16 +86,12 @@ class MeanSearch:
         question = winsorized_of(self._data.schema, self._target, *self._ends())
         self.add(permit.ask(question, noise), spread(self._data, question, noise).stddev)
 
-    def _ends(self) -> tuple[float, float]:
-        """The cuts in units of the target; its bounds, where no number is between them that could be told apart."""
+    def _ends(self) -> list[float]:
+        """The cuts in units of the target, inside its bounds."""
         number = self._data.schema.number(self._target)
-        lower, upper = (
+        return [
             min(max(number.lower * (1 - cut) + number.upper * cut, number.lower), number.upper) for cut in self.cuts
-        )
-        if lower < upper:
-            return lower, upper
-        self.cuts = 0.0, 1.0
-        return number.lower, number.upper
+        ]
 
     def add(self, masses: Array, stddev: float) -> None:
         """Noisy masses at the two cuts."""
