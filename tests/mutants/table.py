@@ -1879,6 +1879,7 @@ MUTANTS = [
         ("return min(self.errors) * max(1 - SELDOM * self.chance, 0.0)", "return min(self.errors)"),
         ("        places = np.arange(len(own)) % tables", "        places = np.zeros(len(own), dtype=int)"),
         (" - within / (answers - tables_in_all)", ""),
+        ("max(RUNS, 2 * practice.tables) if any", "RUNS if any"),
         ("if seed == 0 else Shape, seed % practice.tables", "if seed == 0 else Shape, 0"),
         tests="query/forecast/test_plan.py",
     ),

@@ -21,7 +21,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.query.forecast.expected_error import _between_tables, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.plan import affordable, plan
-from discreet.query.forecast.planned_question import planned_question, read_once
+from discreet.query.forecast.planned_question import PlannedQuestion, planned_question, read_once
 from discreet.query.forecast.practice import Practice, PracticeLedger
 from discreet.query.forecast.stand_in import Shape
 from discreet.query.sample.sample import sample
@@ -261,3 +261,19 @@ def test_a_question_is_read_once_for_the_same_records_and_price() -> None:
     assert ask(data, Budget(1.0)) != ask(data, Budget(1.0))
     assert abs(ask(data, Budget(1e6)) - ask(data, Budget(1e6))) < 1e-3
     assert read == [Budget(1.0), Budget(1e6)]
+
+
+def test_widths_that_differ_are_asked_of_every_table_twice() -> None:
+    """Or chance could not be told from noise; where they are all alike, three answers are enough."""
+    practice = Practice(SCHEMA, 3000, 0.0)
+    for function, least in ((discreet.minimum, 2), (discreet.count, 0)):
+        asked: list[int] = []
+
+        def ask(data: PrivateData, budget: Budget, asked: list[int] = asked, one: Any = function) -> Any:
+            asked.append(id(data))
+            return one(data, "age", epsilon=budget.epsilon)
+
+        tried(PlannedQuestion("a question", ask), practice, Budget(1.0))
+        times = [asked.count(one) for one in set(asked)]
+        assert min(times) >= least
+        assert (len(times) == len(Shape) * practice.tables) == bool(least)

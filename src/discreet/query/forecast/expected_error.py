@@ -31,7 +31,7 @@ APART, COUNTED, HELD = "simulated: distance, 0 to 1", "counted", "MiB, about"
 WIDTHS = "columns", "pairs", "three columns"
 COPIES_HELD = 4  # of all cells and records, while a table is made
 NOISELESS = 30.0  # times the epsilon, for an answer that simulated ones are compared with
-RUNS, MOST_RUNS = 3, 48  # answers for each shape of the records; where the widths that they state differ
+RUNS, MOST_RUNS = 3, 48  # answers for each shape of the records; where widths differ, two of each table at least
 SELDOM = 2.0  # standard deviations: a table in twenty is farther off
 SURE = 0.03  # the standard error of their mean that is sought, as a part of it
 
@@ -95,7 +95,9 @@ def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Trie
     names: dict[str, None] = {}
     for seed in range(MOST_RUNS):
         names = dict.fromkeys(name for each in stated for name in each)
-        if seed >= RUNS and all(_is_sure(errors) for name in names for errors in _by_shape(stated, name)):
+        each = [errors for name in names for errors in _by_shape(stated, name)]
+        enough = max(RUNS, 2 * practice.tables) if any(max(errors) > min(errors) for errors in each) else RUNS
+        if seed >= enough and all(map(_is_sure, each)):
             break
         shapes, table = [*Shape][1:] if seed == 0 else Shape, seed % practice.tables
         answers = [question.ask(practice.opened(shape, seed, table), budget) for shape in shapes]
@@ -103,12 +105,12 @@ def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Trie
     basis = f"{100 * getattr(first, 'confidence', CONFIDENCE):g}% interval"
     if not names:
         return Tried(event, (ExpectedError(question.name, NOBODY, (math.nan,)),))
-    each = {name: _by_shape(stated, name) for name in names}
+    by_shape = {name: _by_shape(stated, name) for name in names}
     return Tried(
         event,
         tuple(
             ExpectedError(name, basis, tuple(map(_mean, errors)), _between_tables(errors, practice.tables))
-            for name, errors in each.items()
+            for name, errors in by_shape.items()
         ),
     )
 

@@ -85,7 +85,7 @@ def plan(
     >>> print(plan(schema, "mean of age", "histogram of sex", n=5000, epsilon=0.5))
     expected errors, if n is 5,000; nothing was asked
             question  epsilon         basis                 error
-         mean of age      0.5  95% interval  0.090 [0.090, 0.116]
+         mean of age      0.5  95% interval  0.091 [0.090, 0.116]
     histogram of sex      0.5  95% interval                     6
     >>> round(plan(schema, "mean of age", n=5000, for_error=0.5).epsilon, 2)
     0.09

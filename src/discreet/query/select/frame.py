@@ -88,6 +88,7 @@ def group_by(data: PrivateData, *by: str, edges: Edges | None = None) -> Grouped
 
     Examples
     --------
+    >>> from discreet import Budget
     >>> visits = {"stay": [2.0, 4.0] * 500, "ward": ["day"] * 500 + ["icu"] * 500}
     >>> data = PrivateData.of(visits, {"stay": (0, 60), "ward": ["day", "icu"]}, Budget(9.0))
     >>> query = group_by(data.derive(hours="stay * 24"), "ward").aggregate("count", "mean of hours")
