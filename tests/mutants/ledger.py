@@ -99,6 +99,21 @@ MUTANTS = [
         ),
         tests="ledger/test_stored_ledgers.py::test_of_many_threads_that_admit_an_analyst_one_does",
     ),
+    *of(
+        "ledger/book",
+        (
+            "        if (link := self.stored.found(kind, key)) is None:",
+            "        if (link := self.stored.found(kind, key)) is False:",
+        ),
+        ("mark.head != chain.head and not stored.holds(mark.head)", "mark.head != chain.head and False"),
+        tests="ledger/test_ledger_damage.py",
+    ),
+    *of(
+        "ledger/ledger_file",
+        ("sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT}", "sqlite3.SQLITE_ERROR}"),
+        ("            begin += len(some)\n", "            begin += len(some) + 1\n"),
+        tests="ledger/test_ledger_damage.py ledger/test_stored_ledgers.py",
+    ),
     *of("ledger/ledger_file", ('for suffix in ("", "-wal"):', 'for suffix in ("",):'), tests=SHOWN),
     *of("ledger/account_state", ("return max(granted, last.slack if last else 0)", "return 0"), tests=SHOWN),
     *of(

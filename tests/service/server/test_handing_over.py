@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -49,3 +50,19 @@ def test_whoever_has_gone_stops_nobody() -> None:
             return int(await asyncio.wait_for(handing.done(threads, lambda: 7), 30))
 
     assert asyncio.run(one_goes()) == 7
+
+
+def test_what_was_made_for_whoever_has_gone_keeps_back_nothing_that_was_made_after_it() -> None:
+    async def handed_together() -> int:
+        handing, let = HandingOver(), threading.Event()
+        with ThreadPoolExecutor(1) as threads:
+            works = let.wait, lambda: 5
+            gone, stays = (asyncio.ensure_future(handing.done(threads, work)) for work in works)
+            await asyncio.sleep(0.05)
+            gone.cancel()
+            let.set()
+            while len(handing._made) < 2:
+                time.sleep(0.01)  # the loop looks at neither before both are there
+            return int(await asyncio.wait_for(stays, 10))
+
+    assert asyncio.run(handed_together()) == 5
