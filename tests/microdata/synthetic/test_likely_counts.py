@@ -76,3 +76,8 @@ def test_noise_and_counts_of_any_size_are_answered() -> None:
 def test_without_noise_to_speak_of_counts_are_as_they_are() -> None:
     counts = np.array([5.0, 100.0, 2.0])
     np.testing.assert_allclose(likely_counts(counts, np.full(3, 30.0), 1e-4), counts, rtol=1e-6)
+
+
+def test_where_next_to_nothing_is_expected_noise_makes_hardly_any_records() -> None:
+    counts = np.random.default_rng(3).normal(0, 100.0, 64)
+    assert likely_counts(counts, np.full(64, 0.05), 100.0).mean() < 0.2
