@@ -236,8 +236,8 @@ class PrivateData(Holder):
         (1, ['visits', 'longest'])
         """
         keys = (by,) if isinstance(by, str) else tuple(by)
-        words = {name: one if isinstance(one, str) else getattr(one, "words", one) for name, one in columns.items()}
-        node: RelationNode = PerUnit.read(self.relation, words, bounds or {}, keys)
+        said: dict[str, Any] = {name: getattr(one, "words", one) for name, one in columns.items()}
+        node: RelationNode = PerUnit.read(self.relation, said, bounds or {}, keys)
         if groups is not None and not keys:
             raise ParameterError("per_unit", "groups are limited, and nothing makes any", "Give `by`.")
         if keys:

@@ -85,5 +85,5 @@ def test_what_stands_behind_the_options_is_refused_where_it_stands() -> None:
     with pytest.raises(DiscreetError, match=r"no column 'wards', in line 2, letter 2\b"):
         read_sql(private(), text("epsilon=1", COUNTS.replace("ward", "wards")))
     whole = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) avg(stays) FROM visits"
-    with pytest.raises(DiscreetError, match=rf"in line 1, letter {whole.index('stays') + 1}\\b"):
+    with pytest.raises(DiscreetError, match=rf"in line 1, letter {whole.index('stays') + 1}\b"):
         read_sql(private(), whole)

@@ -217,6 +217,7 @@ def test_units_with_several_rows_are_bounded_as_everywhere() -> None:
         ((), (), 0.0, "its columns are none"),
         ((aggregate("count"), aggregate("count")), (), 0.0, "Name each column once"),
         ((aggregate("histogram", "ward"),), (), 0.0, "no single number"),
+        ((aggregate("stable_interquartile_range", "stay"),), ("ward",), 1e-6, "no single number"),
         ((aggregate("count"),), ("town",), 0.0, "needs a positive delta"),
         ((aggregate("count"),), ("stay",), 0.0, "a number, which makes no groups"),
         ((aggregate("mean", "absent"),), (), 0.0, "absent"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from discreet.core.errors import ParameterError
 from discreet.query.select.bounds_by_group import BoundsByGroup, GroupEnds
@@ -68,7 +69,7 @@ class GroupedData:
         text = ", ".join([*words, *(f"{text} as {label}" for label, text in named_words.items())])
         scaled = BoundsByGroup.over(self.data, self.by, bounds or {}, weighted)
         relation = StatisticRows(GroupedRows(scaled.data.relation, self.by, self.edges), scaled.statistics)
-        said = {"by": [*self.by], "words": words, "labelled": named_words, "edges": self.edges}
+        said: dict[str, Any] = {"by": [*self.by], "words": words, "labelled": named_words, "edges": self.edges}
         said |= {name: one for name, one in (("bounds", bounds), ("weights", weights)) if one is not None}
         return FrameQuery(scaled, relation, f"{text}{f' by {chr(32).join(self.by)}' if self.by else ''}", said)
 

@@ -15,7 +15,7 @@ from discreet.query.select.sql_text import ASKED, SqlText
 from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
-from discreet.schema.relation.asked_rows import ShownGroups
+from discreet.schema.relation.asked_rows import ShownGroups, StatisticRows
 from discreet.trust.telling import telling
 
 
@@ -125,6 +125,7 @@ def read_sql(
         rows = FromReader(statement, data, dict(bounds or {}), most, said.max_groups_contributed).rows(node)
         said.check_unit(rows.data)
         shown = SqlSelect(statement, node, rows, said.max_groups_contributed).read(budget, edges)
+        assert isinstance(shown.of, StatisticRows)
         selection = Selection.read(rows.data, shown.of, budget, confidence)
     except RecursionError:
         obstacle = "too many operations are inside one another"
