@@ -85,7 +85,7 @@ def brought(kind: type[Any]) -> AttackTrial:
 
 def tried(kind: type[Any], materials: tuple[Material, ...], own: Runs) -> list[Prepared]:
     """All that it is run on; an attack that nobody tries is told of."""
-    found = [*(made(kind, materials) if kind in FITTED else ()), *(Prepared(*one) for one in own())]
+    found = [*(made(kind, materials) if hasattr(kind, "fitting") else ()), *(Prepared(*one) for one in own())]
     assert found, (
         f"its test file has to bring TRIALS = {{{kind.__name__!r}: AttackTrial(...)}} of tests/attacks/trial.py"
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.core.receipt import Receipt
 from discreet.questions.question import BoundedQuestion
 from discreet.releases.least_noise import least_noise
@@ -27,6 +28,7 @@ Choice = Callable[[PrivateData, BoundedQuestion, Budget], Spread]
 """Which noise a sum is released with, from public facts alone."""
 
 
+@unheld("releases")
 @dataclass(frozen=True)
 class Released:
     """A noisy sum, how its noise spreads, and its receipt."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,7 @@ def publish_network(
     about = (name, int(communities), int(tiers), float(epsilon), random_state)
     with graph.permit(plan.event, name, key=key) as permit:
         generator = np.random.default_rng(permit.random_state(random_state))
-        made = permit.artefact(lambda: _made(permit, graph, plan, int(communities), int(tiers), generator), about)
+        made = permit.artefact(partial(_made, permit, graph, plan, int(communities), int(tiers), generator), about)
     return PublishedNetwork(
         name=name,
         receipt=permit.receipt,

@@ -94,7 +94,15 @@ class RelatedRows(DecodedTable):
 
 
 class RelistedRows(RelatedRows):
-    """The rows of another one, with columns of text that are read as categories: a table more in the same engine."""
+    """The rows of another one, with columns of text that are read as categories: a table more in the same engine.
+
+    Parameters
+    ----------
+    rows : RelatedRows
+        The others.
+    listed : ListedRows
+        Public. Which columns are read so, and their values.
+    """
 
     def __init__(self, rows: RelatedRows, listed: ListedRows) -> None:
         super().__init__(listed, {})
