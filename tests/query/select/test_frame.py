@@ -105,7 +105,7 @@ def test_what_cannot_be_asked_is_refused_where_it_is_written() -> None:
     with pytest.raises(ParameterError, match=r"Write \.aggregate\(\.\.\.\)\.release\(epsilon=\.\.\.\)"):
         grouped.aggregate("count", epsilon="1")
     with pytest.raises(ParameterError) as refused:
-        grouped.aggregate(3)  # type: ignore[arg-type]
+        grouped.aggregate(3)
     assert WAYS in str(refused.value)
     with pytest.raises(SchemaError, match="stays"):
         grouped.aggregate(mean("stays")).release(epsilon=1.0)
