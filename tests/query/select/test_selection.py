@@ -131,6 +131,12 @@ def test_the_counts_that_name_groups_are_those_that_are_released(monkeypatch: py
     assert [one.name for one in both.series] == ["mean stay", "count "]
 
 
+def test_counts_that_name_groups_have_all_of_the_price() -> None:
+    for price in (0.3, 4.0):
+        found = Selection(private(), (aggregate("count"),), Budget(price, 1e-6), ("town",))
+        assert 0.9 * price < epsilon(found.plan.event, 1e-6) <= price
+
+
 def test_counts_by_more_than_names_are_asked_for() -> None:
     both = Selection(private(), (aggregate("count"),), Budget(1e4, 1e-6), ("town", "ward")).released("both")
     exact = VISITS.groupby(["town", "ward"]).size().unstack(fill_value=0).stack()
