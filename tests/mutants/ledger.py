@@ -111,7 +111,7 @@ MUTANTS = [
     *of(
         "ledger/ledger_file",
         ("sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT}", "sqlite3.SQLITE_ERROR}"),
-        ("            begin += len(some)\n", "            begin += len(some) + 1\n"),
+        ("[MOST_ROWS] * whole + [", "["),
         tests="ledger/test_ledger_damage.py ledger/test_stored_ledgers.py",
     ),
     *of("ledger/ledger_file", ('for suffix in ("", "-wal"):', 'for suffix in ("",):'), tests=SHOWN),

@@ -149,7 +149,8 @@ def in_words(kind: Any) -> str:
     if origin in SEVERAL and inner:
         number = f"{len(inner)} values" if origin is tuple and Ellipsis not in inner else "several values"
         return f"{number}, each {in_words(inner[0])}"
-    return WORDS.get(types.NoneType if kind is None else kind, f"a {getattr(kind, '__name__', kind)}")
+    made = f" that {kind.made_by} makes" if _own(kind) and hasattr(kind, "made_by") else ""
+    return WORDS.get(types.NoneType if kind is None else kind, f"a {getattr(kind, '__name__', kind)}{made}")
 
 
 def _own(kind: Any) -> bool:

@@ -397,12 +397,23 @@ class FileEntries:
 
         So SQLite need not keep what it would undo of a statement alone.
         """
-        begin = 0
-        while begin < len(rows):
-            some = rows[begin : begin + min(MOST_ROWS, 2 ** ((len(rows) - begin).bit_length() - 1))]
-            marks = ", ".join(["(" + ", ".join("?" * len(some[0])) + ")"] * len(some))
+        left = iter(rows)
+        for size in portions(len(rows)):
+            some = [*itertools.islice(left, size)]
+            marks = ", ".join(["(" + ", ".join("?" * len(some[0])) + ")"] * size)
             self.db.execute(f"insert or rollback into {table} values {marks}", [*itertools.chain.from_iterable(some)])
-            begin += len(some)
+
+
+def portions(rows: int) -> list[int]:
+    """How many rows each statement adds: powers of two, so that few different ones are prepared.
+
+    Examples
+    --------
+    >>> portions(77)
+    [32, 32, 8, 4, 1]
+    """
+    whole, rest = divmod(rows, MOST_ROWS)
+    return [MOST_ROWS] * whole + [2**bit for bit in range(rest.bit_length() - 1, -1, -1) if rest >> bit & 1]
 
 
 def missing(path: Path) -> LedgerMissing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 from discreet.core.errors import UNTOUCHED
 from discreet.core.events import Event
@@ -32,6 +33,8 @@ class PrivateGraph(PrivateData):
     >>> graph_data([(0, 1), (1, 2)], 3, Budget(1.0), unit="edge").nodes
     3
     """
+
+    made_by: ClassVar[str] = "graph_data(edges, nodes, budget)"
 
     @cached_property
     def nodes(self) -> int:
