@@ -42,7 +42,7 @@ def _check(ok: bool, event: str, obstacle: str, remedy: str) -> None:
 
 
 def _number(value: Any) -> float:
-    """The number that somebody gave, nan where it is none or beyond floats. Whole ones stay so: ledgers have them so."""
+    """The number that somebody gave, nan where it is none or beyond floats. Whole ones stay so, as in ledgers."""
     try:
         plain = value.item() if hasattr(value, "item") else value
         number = math.nan if isinstance(plain, str | bytes) else float(plain)
