@@ -204,7 +204,7 @@ class Changing:
 def test_what_was_checked_is_what_is_kept() -> None:
     assert GaussianLoss(Changing()).multiplier == 1e9  # type: ignore[arg-type]
     assert type(PureLoss(np.float64(0.5)).epsilon) is float
-    assert type(LaplaceLoss(np.int64(2)).multiplier) is int
+    assert type(LaplaceLoss(np.int64(2)).multiplier) is int  # type: ignore[arg-type]
     assert type(LossTable(0, (0.5,), Fraction(1, 2)).infinity) is float  # type: ignore[arg-type]
 
 
