@@ -18,6 +18,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
 from discreet.core.identity import Unidentified, identity
+from discreet.core.inherited_docs import inherit_docs
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
@@ -42,6 +43,10 @@ class ContinualRelease(CheckedParameters, ABC):
 
     purpose: ClassVar[str]
     neighbors: Neighbors
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherit_docs(cls, ContinualRelease)
 
     def __post_init__(self) -> None:
         for one in dataclasses.fields(self):  # type: ignore[arg-type]
