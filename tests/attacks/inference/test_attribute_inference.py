@@ -9,7 +9,14 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from discreet.attacks import Attack, AttributeFromModel, AttributeThroughMembership, MembershipData
+from discreet.attacks import (
+    Attack,
+    AttributeFromModel,
+    AttributeThroughMembership,
+    MembershipData,
+    ModelMaterial,
+    Prepared,
+)
 from discreet.core.errors import ParameterError
 
 BOTH: tuple[Any, ...] = (AttributeFromModel, AttributeThroughMembership)
@@ -45,6 +52,34 @@ def test_a_forest_that_remembers_gives_attributes_away() -> None:
         assert through.success > 0.85 > plain.details["rate on others"] + 0.3
         assert through.questions == 3 * 500
         assert isinstance(AttributeFromModel(known, column), Attack)
+
+
+def test_attributes_that_are_texts_are_given_away_as_numbers_are() -> None:
+    """The same people with towns instead of a number; who has none is asked about, and nobody guesses that."""
+    rng, towns = np.random.default_rng(0), np.array(["east", "north", "west"], dtype=object)
+    known = _known(rng)
+    forest = _forest(known.members_X, known.members_y)
+    sides = []
+    for X in (known.members_X, known.others_X):
+        mixed = X.astype(object)
+        mixed[:, 5] = towns[X[:, 5].astype(int)]
+        sides.append(mixed)
+
+    def asked(rows: Any) -> Any:
+        return forest.predict_proba(np.column_stack([rows[:, :5], np.searchsorted(towns, rows[:, 5]), rows[:, 6:]]))
+
+    texts = MembershipData.of(sides[0], known.members_y, sides[1], known.others_y)
+    for attack in BOTH:
+        numbers, found = attack(known, 5).run(forest), attack(texts, 5).run(asked)
+        assert found.right == numbers.right > 0.6 * found.trials
+        made = attack.fitting(ModelMaterial(asked, texts))
+        assert isinstance(made, Prepared)
+    sides[0][:20, 5], sides[0][20:30, 5] = None, float("nan")
+    lost = np.where(np.arange(200)[:, None] < 30, np.nan, known.members_X)
+    for X, others, target in ((sides[0], sides[1], asked), (lost, known.others_X, forest)):
+        result = AttributeFromModel(MembershipData.of(X, known.members_y, others, known.others_y), 5).run(target)
+        assert result.questions == 3 * 500
+        assert not {*result.worst} & {*range(30)}
 
 
 def test_what_holds_for_everybody_is_not_the_targets_fault() -> None:

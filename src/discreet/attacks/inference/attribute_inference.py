@@ -39,11 +39,10 @@ class _GuessedAttribute:
         if not isinstance(material, ModelMaterial):
             return None
         X = material.data.rows[0]
-        numbers = X.dtype.kind in "fiub"
-        sizes = {place: len(np.unique(X[:, place])) for place in range(X.shape[1])} if numbers else {}
+        sizes = {place: len(_distinct(X[:, place])) for place in range(X.shape[1])} if X.ndim == 2 else {}
         few = {place: size for place, size in sizes.items() if 2 <= size <= MOST}
         if not few or not material.probabilities:
-            return Unfit(f"It needs probabilities, and a feature of numbers with 2 to {MOST} values, which is guessed.")
+            return Unfit(f"It needs probabilities, and a feature with 2 to {MOST} values, which is guessed.")
         return Prepared(cls(material.data, min(few, key=lambda place: few[place])), material.model)
 
     def __post_init__(self) -> None:
@@ -81,7 +80,7 @@ class _GuessedAttribute:
 
     @cached_property
     def _values(self) -> Values:
-        return np.unique(np.concatenate([self.known.members_X[:, self.column], self.known.others_X[:, self.column]]))
+        return _distinct(np.concatenate([self.known.members_X[:, self.column], self.known.others_X[:, self.column]]))
 
     def _guessed(self, target: ModelTarget, X: Values, y: Values) -> Any:
         """Whether the value of the highest score is the true one, some rows at a time; where others tie, no guess."""
@@ -102,6 +101,15 @@ class _GuessedAttribute:
     def _by_row(self, scores: Array) -> Array:
         """A row of scores for each person; what is not a number, where the target raised, is the least."""
         return np.nan_to_num(scores.reshape(-1, len(self._values)), nan=-np.inf)
+
+
+def _distinct(column: Values) -> Values:
+    """The values of a column, numbers or texts, each once and in order; what is missing is none."""
+    if column.dtype.kind != "O":
+        found = np.unique(column)
+        return found[found == found]
+    there = {value for value in column.tolist() if value is not None and value == value}
+    return np.array([*sorted(there, key=lambda value: (isinstance(value, str), value))], dtype=object)
 
 
 @dataclass(frozen=True)
