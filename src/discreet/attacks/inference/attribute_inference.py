@@ -22,6 +22,7 @@ from discreet.core.grid import Array
 
 MOST = 64  # values of an attribute that are tried
 CELLS = 2**22  # numbers of rows that are asked at a time
+LARGE = 1e300  # so far a score leads where all others are those of questions on which the target raised
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,9 @@ class _GuessedAttribute:
     def run(self, target: Any) -> AttackResult:
         """Guess the attribute of members and others by a model, or a function of rows."""
         start, known, asked = time.perf_counter(), self.known, ModelTarget.of(target)
-        right = self._guessed(asked, known.members_X, known.members_y)
-        elsewhere = self._guessed(asked, known.others_X, known.others_y)
+        right, leads = self._guessed(asked, known.members_X, known.members_y)
+        elsewhere, _ = self._guessed(asked, known.others_X, known.others_y)
+        order = np.argsort(-leads, kind="stable")
         frequent = max(float((known.members_X[:, self.column] == value).mean()) for value in self._values)
         return AttackResult(
             type(self).__name__,
@@ -73,7 +75,7 @@ class _GuessedAttribute:
             max(control_rate(int(elsewhere.sum()), len(elsewhere)), frequent),
             time.perf_counter() - start,
             asked.questions,
-            worst=tuple(np.flatnonzero(right)[:WORST].tolist()),
+            worst=tuple(order[right[order]][:WORST].tolist()),
             details={"rate on others": float(elsewhere.mean()), "questions on which the target raised": asked.raised},
             warnings=known.warnings,
         )
@@ -82,15 +84,19 @@ class _GuessedAttribute:
     def _values(self) -> Values:
         return _distinct(np.concatenate([self.known.members_X[:, self.column], self.known.others_X[:, self.column]]))
 
-    def _guessed(self, target: ModelTarget, X: Values, y: Values) -> Any:
-        """Whether the value of the highest score is the true one, some rows at a time; where others tie, no guess."""
-        step, right = max(1, CELLS // (len(self._values) * X.shape[1])), []
+    def _guessed(self, target: ModelTarget, X: Values, y: Values) -> tuple[Any, Array]:
+        """Whether the value of the highest score is the true one, some rows at a time, and by how much it leads.
+
+        Where others tie, that is no guess.
+        """
+        step, right, leads = max(1, CELLS // (len(self._values) * X.shape[1])), [], []
         for begin in range(0, len(X), step):
             own = X[begin : begin + step]
             found = self.scores(target, own, y[begin : begin + step])
-            alone = (found == found.max(axis=1, keepdims=True)).sum(axis=1) == 1
-            right.append((self._values[found.argmax(axis=1)] == own[:, self.column]) & alone)
-        return np.concatenate(right)
+            second, first = np.partition(found, -2, axis=1)[:, -2:].T
+            right.append((self._values[found.argmax(axis=1)] == own[:, self.column]) & (first > second))
+            leads.append(np.where(first > second, first - np.maximum(second, -LARGE), 0.0))
+        return np.concatenate(right), np.concatenate(leads)
 
     def _tried(self, X: Values, y: Values) -> tuple[Values, Values]:
         """Each row with each value in turn, and its label."""
