@@ -121,6 +121,8 @@ def test_the_rows_that_are_named_are_those_of_which_the_target_is_surest() -> No
 
     for attack in BOTH:
         assert attack(known, 0).run(target).worst == (28, 29, *range(27, 19, -1))
+    even = AttributeThroughMembership(known, 0).run(lambda asked: np.full((len(asked), 2), 0.5))
+    assert even.right == 0  # where both values are alike, none is a guess
 
 
 def test_the_guess_is_the_most_probable_value() -> None:
