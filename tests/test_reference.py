@@ -37,6 +37,17 @@ def docs() -> dict[str, str]:
     return {name: inspect.getdoc(one) or "" for name, one in found.items()}
 
 
+def methods() -> dict[str, str]:
+    """What is said of the public methods of everything public, with all that these inherit."""
+    found: dict[str, str] = {}
+    for name in docs():
+        room, _, last = name.rpartition(".")
+        kind = getattr(importlib.import_module(room), last)
+        shown = [one for one in dir(kind) if not one.startswith("_")] if inspect.isclass(kind) else []
+        found |= {f"{name}.{one}": inspect.getdoc(inspect.getattr_static(kind, one)) or "" for one in shown}
+    return found
+
+
 def test_everything_public_has_an_example() -> None:
     """Examples are run as doctests, module by module; here it is whether there are any."""
     assert [name for name, text in docs().items() if not doctest.DocTestParser().get_examples(text)] == []
@@ -45,4 +56,4 @@ def test_everything_public_has_an_example() -> None:
 def test_every_parameter_says_what_it_is_where_it_is() -> None:
     """What many share is written once, and shown with each of them."""
     assert ELSEWHERE.search("x : int\n    Public, except for the data. As for `mean`.")
-    assert [name for name, text in docs().items() if ELSEWHERE.search(text)] == []
+    assert [name for name, text in (docs() | methods()).items() if ELSEWHERE.search(text)] == []

@@ -118,8 +118,10 @@ class ContinualRelease(CheckedParameters, ABC):
             The account. A budget alone pays for this stream and is gone: for a trial.
         purpose : str, optional
             Public. What for; written in the ledger. By default what kind of stream it is.
-        key, analyst : str, optional
-            Public. As for `Holder.permit`: a key opens one stream.
+        key : str, optional
+            Public. Makes a retry safe; a key opens one stream.
+        analyst : str, optional
+            Public. Who asks, where the account has smaller caps for each.
         bits : Bits, optional
             Where noise comes from; secret bits of this process by default.
         """
