@@ -257,8 +257,8 @@ def test_methods_that_choose_are_refused_where_nobody_holds_all_records() -> Non
 
 @pytest.mark.parametrize("method", ["tree", "contingency"])
 def test_where_counts_alone_are_asked_parties_and_people_can_answer(method: str) -> None:
-    local = PrivateData(Local(Frame(ROWS, SCHEMA), bits=DeterministicBits(1)), MemoryLedger(Budget(9.0)))
-    table = made(method, local, 8.0, 0.0)
+    local = PrivateData(Local(Frame(ROWS, SCHEMA), bits=DeterministicBits(1)), MemoryLedger(Budget(50.0)))
+    table = made(method, local, 50.0, 0.0)
     assert np.mean(table["kind"] == "v") == pytest.approx(0.5, abs=0.1)
     assert np.mean(table["d"] == table["kind"]) == pytest.approx(0.8, abs=0.1)
     halves = {f"p{i}": {name: column[i::3] for name, column in ROWS.items()} for i in range(3)}
