@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from discreet.core.checks import check_by_name
 from discreet.core.errors import ParameterError
 from discreet.query.select.privacy_options import PrivacyOptions
 from discreet.query.select.selection import Selection
@@ -16,6 +18,8 @@ from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
 from discreet.schema.relation.asked_rows import ShownGroups, StatisticRows
+from discreet.trust.private_data import PrivateData
+from discreet.trust.public_table import PublicTable
 from discreet.trust.telling import telling
 
 
@@ -118,6 +122,10 @@ def read_sql(
     confidence: float = CONFIDENCE,
 ) -> SqlStatement:
     """The same without asking it: refused here, if it may not be asked."""
+    check_by_name(ASKED, "bounds", bounds or {})
+    for one in data.values() if isinstance(data, Mapping) else (data,):
+        if not isinstance(one, PrivateData | PublicTable):
+            raise ParameterError(ASKED, f"a {type(one).__name__} is no table", "Give PrivateData, or tables by name.")
     plain, said = PrivacyOptions.read(text)
     budget, statement = said.budget(epsilon, delta), SqlText(plain)
     node = statement.parsed()
