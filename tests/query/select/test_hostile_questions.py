@@ -13,6 +13,7 @@ from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.neighbors import Unit
 from discreet.query.aggregates import count, mean, quantile
 from discreet.query.asked_question import AskedQuestion
+from discreet.query.select.aggregate import Aggregate
 from discreet.query.select.frame import GroupedData
 from discreet.query.select.sql import sql
 from discreet.query.words import declared, statistic_asked
@@ -99,6 +100,8 @@ def test_what_is_said_of_one_statistic_is_not_overlooked(name: str) -> None:
     for question in (mean("stay", **{name: value}), quantile("stay", 0.9, **{name: value}), count(**{name: value})):
         with pytest.raises(ParameterError, match=f"{name} is said of one statistic"):
             data.group_by("ward").aggregate(question)
+        with pytest.raises(ParameterError, match=f"{name} is said of one statistic"):
+            Aggregate("m", question)
     with pytest.raises(ParameterError, match=f"{name} is said of one statistic"):
         data.group_by().aggregate("mean of stay where age > 35" if name == "where" else f"mean of stay {name}={value}")
     assert not data.ledger.entries()

@@ -83,10 +83,10 @@ class SqlText:
         except (SqlglotError, RecursionError) as why:
             line = str(why).partition("\n")[0][:200]
             raise ParameterError(ASKED, f"it cannot be read: {line}", "Write one SELECT.") from None
-        found = [one for one in found if one is not None and kind_of(one) != "Semicolon"]  # comments at the end
-        self._check_single(found)
-        self._check_whole(found[0])
-        return found[0]
+        statements = [one for one in found if one is not None and kind_of(one) != "Semicolon"]  # comments at the end
+        self._check_single(statements)
+        self._check_whole(statements[0])
+        return statements[0]
 
     def _check_single(self, statements: Sequence[Node]) -> None:
         """Refuse what is not one SELECT, and show what else there is."""
