@@ -107,6 +107,15 @@ def test_what_is_said_of_one_statistic_is_not_overlooked(name: str) -> None:
     assert not data.ledger.entries()
 
 
+def test_options_of_another_kind_are_refused_where_they_are_said() -> None:
+    data = private()
+    for text in ("quantile of stay q=x", "median of stay step=x", "variance of stay ddof=[1]", "count population=3"):
+        with pytest.raises(ParameterError, match=r"is (an? |'|3)"):
+            data.group_by("ward").aggregate(text)
+    with pytest.raises(ParameterError, match="q is 'x'"):
+        quantile("stay", "x")  # type: ignore[arg-type]
+
+
 def test_whatever_is_said_beside_a_text_is_answered_or_refused() -> None:
     data, found = private(), 0
     for odd in ODD:

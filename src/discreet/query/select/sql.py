@@ -67,7 +67,8 @@ def sql(
     text : str
         Public. One SELECT of statistics (count, sum, avg, variance, stddev, min, max, median, quantile) of columns or
         of numbers that are computed from single records, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT. The last
-        three see released rows alone. `WITH` and queries in FROM may choose and compute, record by record.
+        three see released rows alone. `WITH` and queries in FROM may choose and compute, record by record. `variance`
+        and `stddev` divide by one less than the number of values, `var_pop` and `stddev_pop` by their number.
     epsilon, delta : float, optional
         Public. What it may cost in all; 1 and 0 by default. Also in the text, as BigQuery writes it:
         `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) ...`.
