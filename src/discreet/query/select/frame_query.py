@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from discreet.core.budget import Budget
-from discreet.core.checks import check_positive
+from discreet.core.checks import check_by_name, check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.plan import MOST_EPSILON, plan
@@ -110,6 +110,7 @@ class FrameQuery:
         found = plan(self.data, PlannedQuestion(self.purpose, read_once(read)), n=n, epsilon=epsilon, **how)
         if expected is None:
             return found
+        check_by_name(ASKED, "expected", expected)
         prices = dict.fromkeys((one.epsilon, one.delta) for one in found.expectations if math.isfinite(one.epsilon))
         lost = []
         for price, delta in prices:
@@ -130,6 +131,7 @@ class FrameQuery:
         delta : float
             Public. What all may cost, beside epsilon.
         """
+        check_by_name(ASKED, "errors", errors)
         labels = [one.label for one in self.relation.statistics]
         if sorted(errors) != sorted(labels):
             raise ParameterError(
