@@ -205,4 +205,14 @@ MUTANTS = [
         ("    check_parameters(asked, declaration.checked, given)\n", ""),
         tests="query/select/test_hostile_questions.py",
     ),
+    *of(
+        "query/select/frame_query",
+        ("telling(self.of, said, budget)", "telling(self.data, said, budget)"),
+        tests="service/client/test_connect.py",
+    ),
+    *of(
+        "trust/sources/file",
+        ("self.reopened = lambda", "_ = lambda"),
+        tests="service/cli/test_sql_command.py",
+    ),
 ]

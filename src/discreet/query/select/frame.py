@@ -81,7 +81,9 @@ class GroupedData:
         relation = StatisticRows(GroupedRows(scaled.data.relation, self.by, self.edges), scaled.statistics)
         said: dict[str, Any] = {"by": [*self.by], "words": words, "labelled": named_words, "edges": self.edges}
         said |= {name: one for name, one in (("bounds", bounds), ("weights", weights)) if one is not None}
-        return FrameQuery(scaled, relation, f"{text}{f' by {chr(32).join(self.by)}' if self.by else ''}", said)
+        return FrameQuery(
+            self.data, scaled, relation, f"{text}{f' by {chr(32).join(self.by)}' if self.by else ''}", said
+        )
 
 
 def group_by(data: PrivateData, *by: str, edges: Edges | None = None) -> GroupedData:

@@ -37,8 +37,10 @@ class FrameQuery:
 
     Parameters
     ----------
+    of : PrivateData
+        The records, as they are told of where questions are answered elsewhere.
     scaled : BoundsByGroup
-        The records, and which columns have bounds of their own in each group.
+        The same records, and which columns have bounds of their own in each group.
     relation : StatisticRows
         Public. What is asked.
     purpose : str
@@ -47,6 +49,7 @@ class FrameQuery:
         Public. What was said, as it is told where questions are answered elsewhere.
     """
 
+    of: PrivateData
     scaled: BoundsByGroup
     relation: StatisticRows
     purpose: str
@@ -77,7 +80,7 @@ class FrameQuery:
         """
         budget = Budget(epsilon, delta)
         said = {"groups": {**self.said, "confidence": confidence}}
-        with telling(self.data, said, budget) if self.data.elsewhere else nullcontext():
+        with telling(self.of, said, budget) if self.of.elsewhere else nullcontext():
             return self.scaled.restored(self.selection(budget, confidence).released(self.purpose, key))
 
     def plan(
