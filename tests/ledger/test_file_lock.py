@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -64,7 +65,7 @@ def test_where_waiting_is_interrupted_as_the_lock_comes_it_is_given_back(tmp_pat
     path = tmp_path / "lock"
     path.touch()
     with open(path, "r+b") as file:
-        descriptor = file_lock.os.dup(file.fileno())
+        descriptor = os.dup(file.fileno())
     waiter = _Waiter(descriptor)  # nobody has it: it comes at once
     assert waiter._got.wait(60)
     waiter._got = Mock(wraps=waiter._got, wait=Mock(side_effect=KeyboardInterrupt))

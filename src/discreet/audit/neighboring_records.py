@@ -96,7 +96,7 @@ class Corners:
         """Each value but the least and the greatest, where these are whole numbers that are not far apart."""
         if self.lower.ndim or self.lower.dtype.kind == "f" or int(self.upper) - int(self.lower) >= VALUES:
             return self.rows[:0]
-        return np.arange(self.lower + 1, self.upper, dtype=self.lower.dtype)
+        return np.arange(int(self.lower) + 1, int(self.upper), dtype=self.lower.dtype)
 
     def opposite(self, rows: Values) -> Values:
         """The corner across from each."""

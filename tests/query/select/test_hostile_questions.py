@@ -14,7 +14,6 @@ from discreet.core.neighbors import Unit
 from discreet.query.aggregates import count, mean, quantile
 from discreet.query.asked_question import AskedQuestion
 from discreet.query.select.aggregate import Aggregate
-from discreet.query.select.frame import GroupedData
 from discreet.query.select.sql import sql
 from discreet.query.words import declared, statistic_asked
 from discreet.releases.declaration import declaration_of
@@ -50,7 +49,7 @@ def private() -> PrivateData:
     return PrivateData.of(ROWS, SCHEMA, Budget(1e6, 1e-2), unit=Unit("user", "who", rows=2))
 
 
-def answered(data: PrivateData, ask: Callable[[], Any]) -> bool:
+def answered(data: PrivateData, ask: Callable[..., Any]) -> bool:
     """Whether it has an answer, for one charge; else it is refused, for none."""
     before = len(data.ledger.entries())
     try:
@@ -75,9 +74,9 @@ def test_a_confidence_that_no_interval_has_is_refused_before_it_is_paid(confiden
 def test_edges_of_what_makes_no_groups_are_refused_before_names_are_paid() -> None:
     data = private()
     for edges in ([0, 30, 60], {"stay": [0, 30, 60]}, "x", 3):
-        assert not answered(data, lambda edges=edges: sql(data, TOWNS, delta=1e-6, edges=edges))  # type: ignore[misc]
-        grouped = data.group_by("town", edges=edges)  # type: ignore[arg-type]
-        assert not answered(data, lambda grouped=grouped: grouped.aggregate("count").release(delta=1e-6))  # type: ignore[misc]
+        assert not answered(data, lambda edges=edges: sql(data, TOWNS, delta=1e-6, edges=edges))
+        grouped = data.group_by("town", edges=edges)
+        assert not answered(data, lambda grouped=grouped: grouped.aggregate("count").release(delta=1e-6))
 
 
 def test_a_statistic_that_pays_by_itself_is_none_of_several() -> None:
@@ -131,7 +130,7 @@ def test_whatever_is_said_beside_a_text_is_answered_or_refused() -> None:
 def test_whatever_is_said_of_a_frame_is_answered_or_refused() -> None:
     data, found = private(), 0
     for odd in ODD:
-        asks: list[Callable[[GroupedData], Any]] = [
+        asks: list[Callable[..., Any]] = [
             lambda by, odd=odd: by.aggregate(odd),
             lambda by, odd=odd: by.aggregate(n=odd),
             lambda by, odd=odd: by.aggregate("mean of stay", bounds=odd),
@@ -154,12 +153,13 @@ def test_whatever_is_said_of_a_frame_is_answered_or_refused() -> None:
 def test_nothing_but_refusals_comes_out_of_plans_for_odd_facts() -> None:
     query = private().group_by("town").aggregate("count")
     for odd in ODD:
-        for ask in (
+        asks: list[Callable[..., Any]] = [
             lambda odd=odd: query.lost(odd, delta=1e-6),
             lambda odd=odd: query.for_errors(odd, n=100),
             lambda odd=odd: query.plan(100, epsilon=1.0, delta=1e-6, expected=odd),
             lambda odd=odd: query.plan(100, epsilon=odd, delta=1e-6),
-        ):
+        ]
+        for ask in asks:
             try:
                 ask()
             except DiscreetError as why:
