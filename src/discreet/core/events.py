@@ -32,7 +32,7 @@ RECENT = 256  # events whose forms are remembered
 TINY, LARGEST = 5e-324, sys.float_info.max
 LEAST = 1e-300  # a multiplier, so that losses are floats
 MOST = 2**53  # times: beyond, products with floats lose units
-FARTHEST = 2**24  # steps from 0 to the first loss of a table
+FARTHEST = 2**20  # steps from 0 to the first loss of a table: both directions are brought together in between
 Scheme = Literal["poisson", "fixed_size", "poisson_replace"]
 
 
@@ -52,7 +52,7 @@ def _number(value: Any) -> float:
 
 
 def _real(value: object) -> float:
-    return float(_number(value))
+    return value if type(value) is float else float(_number(value))
 
 
 def _check_range(event: Event, name: str, least: float, most: float, remedy: str) -> None:
