@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.accounting.accountant import epsilon
 from discreet.core import events
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError, Unaccountable
@@ -134,6 +135,7 @@ def test_the_json_form_of_today_is_the_one_that_ledgers_keep() -> None:
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(0, (0.5,)), "add": LossTable(0, (1.0,))}),
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(-9, (1.0,)), "add": LossTable(0, (1.0,))}),
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(-(2**31), (0.0,), 1.0), "add": LossTable(0, (1.0,))}),
+        (DiscreteLoss, {"step": 1e-3, "remove": LossTable(0, (1.0,)), "add": LossTable(2**20 + 1, (1.0,))}),
         (DiscreteLoss, {"step": 1.0, "remove": LossTable(0.5, (1.0,)), "add": LossTable(0, (1.0,))}),  # type: ignore[arg-type]
         (DiscreteLoss, {"step": 1.0, "remove": (0, (1.0,)), "add": LossTable(0, (1.0,))}),
         (LaplaceLoss, {"multiplier": 5e-324}),
@@ -209,7 +211,8 @@ def test_what_was_checked_is_what_is_kept() -> None:
 
 
 def test_many_huge_losses_have_a_price_that_nobody_can_pay() -> None:
-    for event in (PureLoss(1e3), PureLoss(1.7e308), LaplaceLoss(1e-300), ApproximateLoss(1e308, 1.0)):
+    assert epsilon(Repeated(PureLoss(1e3), 2**53), 1e-6) == pytest.approx(2**53 * 1e3)
+    for event in (PureLoss(1.7e308), LaplaceLoss(1e-300), ApproximateLoss(1e308, 1.0)):
         for budget in (Budget(1.0), Budget(3.0, 0.1)):
             with pytest.raises(BudgetExceeded):
                 MemoryLedger(budget).reserve(Repeated(event, 2**53), "huge", request="huge")

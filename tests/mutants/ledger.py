@@ -135,6 +135,18 @@ MUTANTS = [
         ("return plain if type(plain) in (int, bool) else number", "return plain"),
         ('        object.__setattr__(self, "infinity", _number(self.infinity))\n', ""),
     ),
+    *of(
+        "accounting/pairs/tabulation",
+        ("ratio = np.exp(-step)", "ratio = 1.0"),
+        ("profiles[ahead, here]) / -np.expm1(-step)", "profiles[ahead, here]) / np.expm1(step) * np.exp(step)"),
+    ),
+    *of(
+        "accounting/loss_distribution",
+        ("return math.inf if fit is None else", "return 0.0 if fit is None else"),
+        ("return 1.0 if fit is None else", "return 0.0 if fit is None else"),
+        ("    if len(fits) < len(found):", "    if not fits:"),
+        tests="accounting/test_loss_distribution.py",
+    ),
     *of("accounting/renyi", ("if value > sys.float_info.max:", "if False:"), tests=EVENTS),
     *of("accounting/filters/amount", ("    except OverflowError:", "    except ZeroDivisionError:"), tests=EVENTS),
     *of("accounting/closed_forms", ("    if x > FAR:", "    if False:")),

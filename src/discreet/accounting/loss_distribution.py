@@ -76,10 +76,13 @@ def curve_above(direction: Direction, level: float) -> DeltaCurve | None:
     if is_single(direction):
         losses = np.linspace(0.0, single_epsilon(direction[0], level, single_delta_above), POINTS)
         return DeltaCurve(losses, np.array([single_delta_above(direction[0], float(loss)) for loss in losses]))
-    fits = [_fitted(direction, AtDelta(delta), ROUGH * ACCURACY, FEW) for delta in np.geomspace(level, *SEEN).tolist()]
+    found = [_known(direction, AtDelta(delta), ROUGH * ACCURACY, FEW) for delta in np.geomspace(level, *SEEN).tolist()]
+    fits = [fit for fit in found if fit is not None]
+    if len(fits) < len(found):
+        return None
     losses = np.linspace(0.0, max(fit.epsilon for fit in fits), POINTS)
-    found = [fit.composition.log_deltas_above(losses) for fit in fits]
-    return DeltaCurve(losses, np.exp(np.minimum.reduce(found)))
+    logs = [fit.composition.log_deltas_above(losses) for fit in fits]
+    return DeltaCurve(losses, np.exp(np.minimum.reduce(logs)))
 
 
 Bound = Callable[[Direction, float, float], float]
@@ -153,6 +156,15 @@ def _fitted(direction: Direction, question: ProfilePoint, accuracy: float, attem
     return _Fit(plan, composition, epsilon)
 
 
+def _known(direction: Direction, question: ProfilePoint, accuracy: float, attempts: int = ATTEMPTS) -> _Fit | None:
+    """The same; None where numbers are so small, or so far apart, that floats do not hold what they come to."""
+    try:
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            return _fitted(direction, question, accuracy, attempts)
+    except (ArithmeticError, ValueError):
+        return None
+
+
 def _root(composition: Composition | CompositionWithJumps, delta: float, plan: CompositionPlan) -> float:
     """The epsilon at which the bound on delta comes down to this delta."""
     from scipy.optimize import brentq  # loading it takes longer than opening a ledger, which seldom needs it
@@ -179,7 +191,8 @@ def _epsilon_above(direction: Direction, delta: float, accuracy: float, attempts
         return math.inf
     if is_single(direction):
         return single_epsilon(direction[0], delta, single_delta_above)
-    return _fitted(direction, AtDelta(delta), accuracy, attempts).epsilon
+    fit = _known(direction, AtDelta(delta), accuracy, attempts)
+    return math.inf if fit is None else fit.epsilon
 
 
 def _delta_above(direction: Direction, epsilon: float, accuracy: float, attempts: int = ATTEMPTS) -> float:
@@ -187,8 +200,8 @@ def _delta_above(direction: Direction, epsilon: float, accuracy: float, attempts
         return 1.0
     if is_single(direction):
         return single_delta_above(direction[0], epsilon)
-    fit = _fitted(direction, AtEpsilon(epsilon), accuracy, attempts)
-    return math.exp(fit.composition.log_delta_above(epsilon))
+    fit = _known(direction, AtEpsilon(epsilon), accuracy, attempts)
+    return 1.0 if fit is None else math.exp(fit.composition.log_delta_above(epsilon))
 
 
 def _epsilon_below(direction: Direction, delta: float, accuracy: float) -> float:

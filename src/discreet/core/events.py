@@ -31,8 +31,9 @@ FORMAT = 1
 RECENT = 256  # events whose forms are remembered
 TINY, LARGEST = 5e-324, sys.float_info.max
 LEAST = 1e-300  # a multiplier, so that losses are floats
+MOST_LOSS = 1e300  # in a table
 MOST = 2**53  # times: beyond, products with floats lose units
-FARTHEST = 2**24  # steps from 0 to the first loss of a table
+FARTHEST = 2**20  # steps from 0 to the first loss of a table: both directions are brought together in between
 Scheme = Literal["poisson", "fixed_size", "poisson_replace"]
 
 
@@ -52,7 +53,7 @@ def _number(value: Any) -> float:
 
 
 def _real(value: object) -> float:
-    return float(_number(value))
+    return value if type(value) is float else float(_number(value))
 
 
 def _check_range(event: Event, name: str, least: float, most: float, remedy: str) -> None:
@@ -204,6 +205,8 @@ class DiscreteLoss(Event):
             _check(near, self.kind, f"a table begins at {shown(table.first)}", "Begin nearer to 0, in whole steps.")
             masses = table.probabilities
             losses = [(table.first + i) * self.step for i in range(len(masses))]
+            most = max((abs(loss) for loss in losses), default=0.0)
+            _check(most <= MOST_LOSS, self.kind, f"a loss is {most:g}", f"Give losses of at most {MOST_LOSS:g}.")
             there = math.fsum(masses) + table.infinity
             back = math.fsum(p * math.exp(min(-loss, 700.0)) for p, loss in zip(masses, losses, strict=True) if p > 0)
             positive = all(p >= 0 for p in masses) and table.infinity >= 0 and len(masses) > 0

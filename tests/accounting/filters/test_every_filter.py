@@ -325,6 +325,17 @@ def test_a_union_has_every_kind_of_filter() -> None:
     assert FilterUnion(tuple(MEMBERS[:3])).holds((NOTHING, NOTHING, NOTHING))
 
 
+def test_no_table_that_shows_its_data_set_is_paid_whatever_its_steps_are() -> None:
+    """A loss of 300 and more with a chance of about 1: where ratios of steps are beyond floats, it cost nothing."""
+    most = LossTable(0, (1e-300, 1 - 1e-12))
+    for step in (300.0, 1e3, 1e290):
+        event = DiscreteLoss(step, most, LossTable(7, (1.0,)))
+        assert delta_of(event, 1.0) > 0.9
+        for asked in (event, Repeated(event, 2)):
+            with pytest.raises(BudgetExceeded):
+                MemoryLedger(Budget(1.0, 1e-6)).reserve(asked, "all", request="all")
+
+
 # What is tiny
 
 

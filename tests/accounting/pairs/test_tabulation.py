@@ -16,7 +16,7 @@ EPSILONS = np.linspace(-2.0, 3.0, 41)
 
 
 def delta_of(table: TabulatedLoss, epsilon: float) -> float:
-    return table.infinity + float(table.masses @ np.maximum(-np.expm1(epsilon - table.losses), 0.0))
+    return table.infinity + float(table.masses @ -np.expm1(np.minimum(epsilon - table.losses, 0.0)))
 
 
 def added(base: object, rate: float, epsilon: float) -> float:
@@ -81,16 +81,18 @@ def test_a_finer_step_never_loosens_by_more_than_rounding() -> None:
     st.lists(st.floats(0.001, 1.0), min_size=8, max_size=8),
     st.lists(st.floats(0.001, 1.0), min_size=8, max_size=8),
     st.floats(0.0, 0.01),
+    st.sampled_from((1e-6, 0.3, 40.0, 720.0, 1e300)),
 )
 def test_the_envelope_is_above_all_of_its_tables_and_no_higher_at_the_lattice(
-    one: list[float], other: list[float], infinity: float
+    one: list[float], other: list[float], infinity: float, step: float
 ) -> None:
+    """Also where the ratio of two steps is beyond floats."""
     tables = []
     for masses, rest in ((one, infinity), (other, 0.0)):
         scaled = np.array(masses) / sum(masses) * (1 - rest)
-        tables.append(TabulatedLoss(0.3, -2, scaled, rest, 0.0))
+        tables.append(TabulatedLoss(step, -2, scaled, rest, 0.0))
     found = envelope(tables)
-    for epsilon in (found.losses[:, None] + np.array([0.0, 0.1, 0.2])).ravel():
+    for epsilon in (found.losses[:, None] + step * np.array([0.0, 1 / 3, 2 / 3])).ravel():
         assert delta_of(found, epsilon) >= max(delta_of(table, epsilon) for table in tables) * (1 - 1e-12)
     for epsilon in found.losses:
         assert delta_of(found, epsilon) <= max(delta_of(table, epsilon) for table in tables) + 1e-12

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri_exp
 
+from discreet.core.errors import ParameterError
 from discreet.core.events import LossTable
 
 Array = NDArray[np.float64]
@@ -158,6 +159,8 @@ class AtomsPair:
         """A tabulated loss. Mass that is missing, beyond rounding, counts as infinite loss."""
         p = np.array(table.probabilities)
         losses = (table.first + np.arange(len(p), dtype=np.float64)) * step
+        if not (p >= 0).all():
+            raise ParameterError("price", "a table of losses holds what is no probability", "Give at least 0.")
         total = math.fsum(p)
         missing = 1 - total - table.infinity
         infinity = table.infinity + (missing if missing > 1e-12 else 0.0)

@@ -199,12 +199,12 @@ def envelope(tables: list[TabulatedLoss]) -> TabulatedLoss:
     front = profiles.argmax(axis=0)
     columns = np.arange(last - first)
     found = masses[front, columns]
-    width = np.expm1(step)
+    ratio = np.exp(-step)  # of an edge to the next one, which may be beyond floats
     changes = np.flatnonzero(np.diff(front))
     for here in changes:
         behind, ahead = front[here], front[here + 1]
-        found[here] += (profiles[ahead, here + 1] - profiles[behind, here + 1]) / width
-        found[here + 1] += (profiles[behind, here] - profiles[ahead, here]) / width * np.exp(step)
+        found[here] += (profiles[ahead, here + 1] - profiles[behind, here + 1]) * ratio / -np.expm1(-step)
+        found[here + 1] += (profiles[behind, here] - profiles[ahead, here]) / -np.expm1(-step)
     infinity = max(table.infinity for table in tables)
     return TabulatedLoss(
         step, first, found * (1 + 64 * UNIT), infinity, max(table.slack for table in tables), tables[0].origin
