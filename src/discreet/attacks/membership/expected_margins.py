@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 BEND = 4.0  # log-odds beyond it are bent to logarithms: models are sure of easy records by very different odds
 HATS = 6  # broken lines over how hard a record is, with which all effects change
 RIDGE, PRIOR = 3.0, 0.5  # of effects, in units of their deviations; of squared errors, in records that have the mean
-OWN, UNLIKE = 10.0, 1.5  # of effects that one model alone has; times as large as any reference's, they are taken off
+OWN, UNLIKE = 10.0, 2.0  # of effects that one model alone has; times as large as any reference's, they are taken off
 LEAST = 0.02  # of the mean squared error: no record's is expected to be smaller
 FREEDOM = 5  # degrees of it that Student's law of errors has
 PLAYS, MOST = 16, 2**16  # references that play the target; records of each that are learnt from
