@@ -9,7 +9,8 @@ import dp_accounting
 import pytest
 from dp_accounting.pld import PLDAccountant
 
-from discreet.accounting.loss_distribution import delta_above, delta_below, epsilon_above, epsilon_below
+from discreet.accounting import accountant
+from discreet.accounting.loss_distribution import curve_above, delta_above, delta_below, epsilon_above, epsilon_below
 from discreet.accounting.pairs.directions import Part, directions, has_pairs
 from discreet.accounting.pairs.pairs import GaussianPair
 from discreet.core.errors import Unaccountable
@@ -229,3 +230,12 @@ def test_stochastic_gradient_descent_is_accounted_three_times_faster_than_by_dp_
         middle = time.thread_time()
         epsilon_above(directions(event), delta)
         assert middle - start > 3 * (time.thread_time() - middle)
+
+
+def test_what_floats_do_not_hold_has_no_bound_and_raises_no_error() -> None:
+    tiny = Repeated(Sampled(PureLoss(1e-305), 1e-8), 2)
+    found = directions(tiny)
+    assert epsilon_above(found, 1e-6) == math.inf
+    assert delta_above(found, 0.0) == 1.0
+    assert curve_above(found[0], 1e-6) is None
+    assert accountant.epsilon(tiny, 1e-6) == pytest.approx(2e-313, rel=1e-6)
