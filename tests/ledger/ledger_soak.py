@@ -114,7 +114,7 @@ def soak(path: str, notes: str, rounds: int, seed: int) -> None:
     """
     draw = random.Random(seed)
     for i in range(rounds):
-        by_line = [started(path, Path(notes), f"{i}-{j}", draw.randrange(1, 2500)) for j in range(2)]
+        by_line = [started(path, Path(notes), f"{i}-{j}", draw.randrange(1, 5000)) for j in range(2)]
         by_time = started(path, Path(notes), f"{i}-2", None)
         time.sleep(draw.uniform(0.0, 0.1))
         os.kill(by_time, signal.SIGKILL)
