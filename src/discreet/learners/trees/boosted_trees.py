@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -18,9 +19,8 @@ from discreet.fitting.task import Task
 from discreet.learners.anova.anova_fit import ResidualPull, TargetStart
 from discreet.learners.anova.anova_posterior import LAST, AnovaPosterior
 from discreet.learners.trees.column_copula import ColumnCopula
-from discreet.learners.trees.cut_scale import CutScale
 from discreet.learners.trees.random_trees import MOST_TREES, Trees
-from discreet.questions.columns.column_cells import column_cells_of
+from discreet.questions.columns.column_trees import ColumnTrees, column_trees_of
 from discreet.questions.gradients.anova_scores import STEEPEST
 from discreet.questions.question import BoundedSum
 from discreet.questions.trees.forest_leaves import DEEPEST, leaves_of
@@ -32,10 +32,10 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 # From made-up data: `random_boosting` in benchmarks/tuning_trees.py.
-CELLS = 2**8  # of each feature
 COUNTS, MOMENTS, START, STEPS = 0.06, 0.04, 0.02, 0.88  # shares of the budget
-ROUNDS, PURE_ROUNDS = 6, 3
-TREES, DEPTH, PURE_TREES, PURE_DEPTH = 32, 5, 8, 4
+ROUNDS, PURE_ROUNDS = 10, 3
+TREES, PURE_TREES, DEPTH = 32, 16, 4
+STILL, LOOSEST = 0.01, 100.0  # noise on the mean residual of leaves, below which priors are wider, and how much at most
 MOST_LEAVES = 2**11  # of all trees: each has a coefficient, and they are found together
 
 
@@ -45,12 +45,11 @@ class BoostedTrees(PrivateEstimator):
     Parameters
     ----------
     n_estimators : int, optional
-        Public. How many trees; where not given, 32, and 8 where no delta is paid.
+        Public. How many trees; where not given, 32, and 16 where no delta is paid.
     max_depth : int, optional
-        Public. How deep they are: what depends on k features at once takes a depth of k or more. Where not given, 5,
-        and 4 where no delta is paid.
+        Public. How deep they are, 4 where not given: what depends on k features at once takes a depth of k or more.
     max_iter : int, optional
-        Public. The number of rounds; where not given, 6, and 3 where no delta is paid.
+        Public. The number of rounds; where not given, 10, and 3 where no delta is paid.
     random_state : int, RandomState instance or None
         Public. Seeds the trees; never the noise.
 
@@ -64,11 +63,15 @@ class BoostedTrees(PrivateEstimator):
         Public. The feature that each node splits; the children of node i are 2 i + 1 and 2 i + 2.
     cuts_ : array of shape (n_trees, n_nodes)
         Released, since they are drawn by noisy counts. Where; greater values go right, and missing ones left.
+    residual_ : float
+        Released. What residuals were shrunk to: the length of those of classes; of a number, standard deviations of
+        residuals. It is larger where noise is small, which depends on a noisy count.
     n_iter_ : int
         Public. The number of rounds.
     """
 
     supervised: ClassVar[bool] = True
+    longest: ClassVar[float]  # residual
     n_estimators: int | None
     max_depth: int | None
     max_iter: int | None
@@ -77,6 +80,7 @@ class BoostedTrees(PrivateEstimator):
     leaf_values_: Array
     features_: Array
     cuts_: Array
+    residual_: float
     n_iter_: int
 
     @abstractmethod
@@ -91,7 +95,7 @@ class BoostedTrees(PrivateEstimator):
     def pull(self, begun: TargetStart, variance: float, size: float) -> ResidualPull:
         """How residuals pull, where scores have this variance and residuals this size."""
 
-    def resized(self, size: float, square: float) -> float:
+    def resized(self, begun: TargetStart, size: float, square: float) -> float:
         """The size of residuals, after a round in which they had this mean square, shrunk and in squares of it."""
         return size
 
@@ -107,11 +111,11 @@ class BoostedTrees(PrivateEstimator):
         check_whole(self.purpose, "max_iter", self._rounds())
 
     def plan(self, task: Task) -> StagedPlan:
-        """Cells of all features, their products if a delta is paid, what the target is alone, and all rounds."""
+        """Trees of all features, their products if a delta is paid, what the target is alone, and all rounds."""
         trees, depth = self._shape()
         nodes, outputs = np.zeros((trees, 2**depth - 1)), len(self.directions(task).T)
         heights = np.zeros((outputs, 1 + trees * 2**depth))
-        stages = [Stage(self._cells(task), COUNTS)]
+        stages = [Stage(self._columns(task), COUNTS)]
         if self.delta > 0:
             nowhere = np.zeros((len(task.features), len(task.features) + 1))
             stages.append(Stage(mapped_moments_of(task.schema, task.features, nowhere), MOMENTS))
@@ -123,23 +127,28 @@ class BoostedTrees(PrivateEstimator):
         """Draw the trees by the distribution of the features, and correct the values of all leaves in each round."""
         rng = check_random_state(permit.random_state(self.random_state))
         rough, *second, start, steps = plan.spreads
-        cells = permit.ask(self._cells(task), rough.noise).reshape(len(task.features), -1)
-        copula = ColumnCopula.of(task, cells, rough.stddev)
+        columns = ColumnTrees.of(task.schema, task.features, self._norm)
+        copula = ColumnCopula.of(task, columns, permit.ask(self._columns(task), rough.noise), rough.stddev)
         if second:
             products = permit.ask(mapped_moments_of(task.schema, task.features, copula.map), second[0].noise)
             copula = copula.correlated(task, products, second[0].stddev)
         begun = self.start(task, permit.ask(self.target_counts(task), start.noise), start.stddev, copula.count)
-        trees = CutScale.of(task, cells).drawn(rng, *self._shape())
+        trees = copula.trees(task, rng, *self._shape())
         return self._fitted(task, permit, trees, copula.drawn(rng), begun, steps)
 
     def _fitted(
         self, task: Task, permit: Permit, trees: Trees, made: Array, begun: TargetStart, steps: Spread
     ) -> Artefact:
         """The values of leaves after all rounds: posterior means, of which each tree has a variance of its own."""
-        products, size = _products(trees, made, begun.count), begun.size
+        products = _products(trees, made, begun.count)
         scale, leaves = 1 / math.sqrt(1 + len(trees.cuts)), trees.cuts.shape[1] + 1
         groups = (np.arange(len(products)) + leaves - 1) // leaves
-        posterior = AnovaPosterior(products, groups, len(begun.center))
+        moved = steps.stddev * leaves / (begun.count * math.sqrt(self._rounds() * len(trees.cuts)))
+        loose = float(np.clip(STILL / moved, 1.0, LOOSEST))
+        begun = dataclasses.replace(
+            begun, variance=begun.variance * loose, size=min(begun.size * math.sqrt(loose), self.longest)
+        )
+        posterior, size = AnovaPosterior(products, groups, len(begun.center)), begun.size
         for turn in range(1, self._rounds() + 1):
             pull = self.pull(begun, posterior.variance / begun.count, size)
             heights = np.clip(scale * posterior.mean.T, -STEEPEST, STEEPEST)
@@ -148,7 +157,7 @@ class BoostedTrees(PrivateEstimator):
             gradient, step = scale * pull.residual * found[:-1].reshape(heights.shape).T, scale * steps.stddev
             posterior.add(gradient, turn, pull.bend, pull.residual * step, pull.square)
             posterior.fit(begun.variance)
-            size = self.resized(size, (float(found[-1]) + steps.stddev) / begun.count)
+            size = self.resized(begun, size, (float(found[-1]) + steps.stddev) / begun.count)
         posterior.fit(begun.variance, LAST)
         values = scale * begun.unit * posterior.mean @ self.directions(task).T
         return {
@@ -156,6 +165,7 @@ class BoostedTrees(PrivateEstimator):
             "leaf_values_": values[1:].reshape(len(trees.cuts), leaves, -1),
             "features_": trees.features,
             "cuts_": trees.cuts,
+            "residual_": begun.size,
             "n_iter_": self._rounds(),
         }
 
@@ -174,10 +184,10 @@ class BoostedTrees(PrivateEstimator):
 
     def _shape(self) -> tuple[int, int]:
         """How many trees, and how deep."""
-        trees, depth = (TREES, DEPTH) if self.delta > 0 else (PURE_TREES, PURE_DEPTH)
+        trees = TREES if self.delta > 0 else PURE_TREES
         return (
             trees if self.n_estimators is None else self.n_estimators,
-            depth if self.max_depth is None else self.max_depth,
+            DEPTH if self.max_depth is None else self.max_depth,
         )
 
     def _rounds(self) -> int:
@@ -188,8 +198,8 @@ class BoostedTrees(PrivateEstimator):
     def _norm(self) -> Norm:
         return "l2" if self.delta > 0 else "l1"
 
-    def _cells(self, task: Task) -> BoundedSum:
-        return column_cells_of(task.schema, task.features, CELLS, self._norm)
+    def _columns(self, task: Task) -> BoundedSum:
+        return column_trees_of(task.schema, task.features, self._norm)
 
     def _gradients(
         self, task: Task, trees: Trees, heights: Array, center: tuple[float, ...], unit: float, residual: float

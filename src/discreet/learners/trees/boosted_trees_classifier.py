@@ -27,12 +27,12 @@ RAREST = 0.002  # share of a class, at the start
 class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
     """Boosted trees for classes: the score is a sum of trees whose splits are random, and so cost nothing.
 
-    Splits are drawn by noisy counts in cells of each feature: half of them by width, and half by quantiles. In each
-    round the residuals of all records are added up in the leaves of all trees, with noise, and all values are
-    corrected together: posterior means, of a prior whose variance is found for each tree, so that trees which happen
-    to split what matters stand out. Residuals are shrunk to what all would be if classes were alike; probabilities take
-    that into account. In fits and in predictions a missing value goes left; a record without a listed class counts for
-    nothing.
+    Splits are drawn by noisy counts of each feature: half of them by width, and half by quantiles. In each
+    round the residuals of all records are added up in the leaves of all trees, with noise, and all values are corrected
+    together: posterior means, of a prior whose variance is found for each tree, so that trees which happen to split
+    what matters stand out. Residuals are shrunk to what all would be if classes were alike, and less where noise is
+    small; probabilities take that into account. In fits and in predictions a missing value goes left; a record without
+    a listed class counts for nothing.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
 
     Guarantee
     ---------
-    `event_`: one release of a bounded sum for the cells of all features, one for their products if a delta is paid, one
-    for the sizes of classes, and one in each round, composed, for the neighbors and the unit of the data set; add or
-    remove one record for arrays. What each asks may follow from those before it. Released: `leaf_values_`,
+    `event_`: one release of a bounded sum for the counts of all features, one for their products if a delta is paid,
+    one for the sizes of classes, and one in each round, composed, for the neighbors and the unit of the data set; add
+    or remove one record for arrays. What each asks may follow from those before it. Released: `leaf_values_`,
     `intercept_` and `cuts_`, which follow from these. Random splits: Maddock, Cormode, Wang, Maple and Jha 2022.
 
     Examples
@@ -57,6 +57,7 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
     """
 
     purpose: ClassVar[str] = "boosted trees"
+    longest: ClassVar[float] = math.sqrt(2)
     classes_: NDArray[Any]
 
     def __init__(
@@ -87,7 +88,7 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
         """From the logarithms of the shares of classes, which are closer to one another where noise hides them."""
         shares = WeightedClasses.of(counts, stddev, np.ones(task.classes)).shares
         center = contrasts(task.classes) @ np.log(np.maximum(shares, RAREST))
-        return TargetStart(tuple(center.tolist()), 1.0, count, PRIOR, _longest(task.classes))
+        return TargetStart(tuple(center.tolist()), 1.0, count, PRIOR, math.sqrt(1 - 1 / task.classes))
 
     def pull(self, begun: TargetStart, variance: float, size: float) -> ResidualPull:
         """To the same length in all rounds."""
@@ -105,14 +106,9 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
         """The probability of each class."""
         scores = self.scores(X)
         every = np.column_stack([np.zeros(len(scores)), scores]) if len(self.classes_) == 2 else scores
-        return ShrunkResiduals(_longest(len(self.classes_))).odds(softmax(every, axis=1))
+        return ShrunkResiduals(self.residual_).odds(softmax(every, axis=1))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
         likeliest = np.argmax(self.predict_proba(X), axis=1)
         return np.asarray(self.classes_[likeliest])
-
-
-def _longest(classes: int) -> float:
-    """The length of all residuals if classes are alike."""
-    return math.sqrt(1 - 1 / classes)

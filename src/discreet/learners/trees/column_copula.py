@@ -11,9 +11,13 @@ from scipy.special import ndtr
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
+from discreet.learners.anova.anova_fit import SizeEstimate
 from discreet.learners.anova.smooth_bases import distribution
+from discreet.learners.trees.cut_scale import CutScale
+from discreet.learners.trees.random_trees import Trees
 from discreet.questions.columns.column_cells import edges_of
 from discreet.questions.columns.column_moments import ColumnMoments
+from discreet.questions.columns.column_trees import LEAVES, ColumnTrees
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
 from discreet.questions.vectors.second_moments import CROSS, unfolded
 from discreet.releases.whitening import standardising
@@ -21,6 +25,7 @@ from discreet.releases.whitening import standardising
 POINTS = 2**14  # records that are made up
 REACH = 1.0  # of the typical length of records, beyond which they are shrunk where products are asked
 LEAST = 0.05  # eigenvalue of correlations
+BEFORE = 2.0**-20  # of the width of a cell, to its left: what is at its start belongs to it
 
 
 @dataclass(frozen=True)
@@ -46,15 +51,23 @@ class ColumnCopula:
     correlations: Array
 
     @classmethod
-    def of(cls, task: Task, cells: Array, stddev: float) -> ColumnCopula:
-        """From noisy counts in cells of each column, of shape (d, cells): of columns that are independent."""
-        (d, bins), size = cells.shape, task.data.public_size
-        count = max(float(cells.sum() / d if size is None else size), 1.0)
-        below = np.array([np.append(0.0, distribution(own)) for own in cells])
-        middles, shares = (2 * np.arange(bins) + 1) / bins - 1, np.diff(below)
-        noise = stddev * math.sqrt(bins / 3) / count
+    def of(cls, task: Task, trees: ColumnTrees, released: Array, stddev: float) -> ColumnCopula:
+        """From noisy trees of all columns, as if they were independent."""
+        count = SizeEstimate.of(trees, released, stddev).known(task.data.public_size)
+        below = np.array([np.append(0.0, distribution(own)) for own in trees.counts(released)])
+        middles, shares = (2 * np.arange(LEAVES) + 1) / LEAVES - 1, np.diff(below)
+        noise = stddev * math.sqrt(trees.tree.variance(middles)) / count
         moments = ColumnMoments(count, shares @ middles, shares @ middles**2, noise)
-        return cls(count, edges_of(task.schema, task.features, bins), below, standardising(moments, REACH), np.eye(d))
+        edges = edges_of(task.schema, task.features, LEAVES)
+        return cls(count, edges, below, standardising(moments, REACH), np.eye(len(below)))
+
+    def trees(self, task: Task, rng: np.random.RandomState, number: int, depth: int) -> Trees:
+        """Random trees, cut between cells: so it is known of every record which side it is on, also of equal ones."""
+        drawn = CutScale.of(task, np.diff(self.below)).drawn(rng, number, depth)
+        places = drawn.features.astype(np.intp)
+        lower, width = self.edges[places, 0], (self.edges[places, -1] - self.edges[places, 0]) / LEAVES
+        ends = np.clip(np.rint((drawn.cuts - lower) / width), 1, LEAVES - 1).astype(np.intp)
+        return Trees(drawn.features, self.edges[places, ends] - BEFORE * width)
 
     def correlated(self, task: Task, released: Array, stddev: float) -> ColumnCopula:
         """With correlations from noisy products, which are the closer to 0 the more of their squares is noise."""
