@@ -19,6 +19,8 @@ MUTANTS = [
     *of(
         "learners/trees/boosted_trees",
         ("loose = float(np.clip(STILL / moved, 1.0, LOOSEST))", "loose = LOOSEST"),
+        ("if moved > HIDDEN:", "if moved > 1e9:"),
+        ("for _ in range(rounds):", "for _ in range(1):"),
         ("scale * pull.residual * found[:-1]", "scale * found[:-1]"),
         (
             "groups = (np.arange(len(products)) + leaves - 1) // leaves",
@@ -36,6 +38,7 @@ MUTANTS = [
     ),
     *of(
         "learners/trees/boosted_trees_classifier",
+        ("center=tuple(ShrunkResiduals(begun.size).start(shares).tolist())", "center=begun.center"),
         ("ShrunkResiduals(self.residual_).odds(softmax(every, axis=1))", "softmax(every, axis=1)"),
         tests="learners/trees/test_boosted_trees_classifier.py",
     ),

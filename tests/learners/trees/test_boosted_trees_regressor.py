@@ -137,3 +137,12 @@ def test_equal_values_are_on_one_side_of_every_cut() -> None:
     assert np.abs(cells - np.rint(cells)).max() < 1e-5
     assert (cells < np.rint(cells)).all()
     assert model.score(X, y) > 0.8
+
+
+def test_where_noise_hides_what_leaves_say_predictions_are_constant() -> None:
+    """Of 60 records at epsilon 0.3, with a delta and without."""
+    X, y = people(1060)
+    for price in (1e-6, 0.0):
+        models = [BoostedTreesRegressor(**FIELDS, epsilon=0.3, delta=price).fit(X[:60], y[:60]) for _ in range(4)]
+        assert all(model.n_iter_ == 0 and np.ptp(model.predict(X)) == 0 for model in models)
+        assert np.mean([model.predict(X[:1])[0] for model in models]) == pytest.approx(20, abs=6)

@@ -16,8 +16,9 @@ from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import ResidualPull, TargetStart
+from discreet.learners.anova.anova_fit import ResidualPull, SizeEstimate, TargetCounts, TargetStart
 from discreet.learners.anova.anova_posterior import LAST, AnovaPosterior
+from discreet.learners.anova.constant_search import ConstantSearch
 from discreet.learners.trees.column_copula import ColumnCopula
 from discreet.learners.trees.random_trees import MOST_TREES, Trees
 from discreet.questions.columns.column_trees import ColumnTrees, column_trees_of
@@ -36,6 +37,7 @@ COUNTS, MOMENTS, START, STEPS = 0.06, 0.04, 0.02, 0.88  # shares of the budget
 ROUNDS, PURE_ROUNDS = 10, 3
 TREES, PURE_TREES, DEPTH = 32, 16, 4
 STILL, LOOSEST = 0.01, 100.0  # noise on the mean residual of leaves, below which priors are wider, and how much at most
+HIDDEN = 0.6  # of the same, above which nothing but a constant is looked for
 MOST_LEAVES = 2**11  # of all trees: each has a coefficient, and they are found together
 
 
@@ -67,7 +69,7 @@ class BoostedTrees(PrivateEstimator):
         Released. What residuals were shrunk to: the length of those of classes; of a number, standard deviations of
         residuals. It is larger where noise is small, which depends on a noisy count.
     n_iter_ : int
-        Public. The number of rounds.
+        Released. The number of rounds; 0 where noise hides all but a constant, which depends on a noisy count.
     """
 
     supervised: ClassVar[bool] = True
@@ -90,6 +92,10 @@ class BoostedTrees(PrivateEstimator):
     @abstractmethod
     def start(self, task: Task, counts: Array, stddev: float, count: float) -> TargetStart:
         """What counts of the target with this noise say, where there are so many records."""
+
+    @abstractmethod
+    def constant_search(self, task: Task, size: SizeEstimate, target: TargetCounts) -> ConstantSearch:
+        """What looks for a constant, after these releases."""
 
     @abstractmethod
     def pull(self, begun: TargetStart, variance: float, size: float) -> ResidualPull:
@@ -124,30 +130,54 @@ class BoostedTrees(PrivateEstimator):
         return staged(task.data, stages, task.budget, vector_noise)
 
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
-        """Draw the trees by the distribution of the features, and correct the values of all leaves in each round."""
+        """Draw the trees by the distribution of the features, and correct the values of all leaves in each round.
+
+        Where noise hides what leaves say, all rounds look for a constant.
+        """
         rng = check_random_state(permit.random_state(self.random_state))
         rough, *second, start, steps = plan.spreads
-        columns = ColumnTrees.of(task.schema, task.features, self._norm)
-        copula = ColumnCopula.of(task, columns, permit.ask(self._columns(task), rough.noise), rough.stddev)
+        columns, released = self._trees(task), permit.ask(self._columns(task), rough.noise)
+        size, target = SizeEstimate.of(columns, released, rough.stddev), TargetCounts(task, self.target_counts(task))
+        copula = ColumnCopula.of(task, columns, released, rough.stddev, size.known(task.data.public_size))
         if second:
             products = permit.ask(mapped_moments_of(task.schema, task.features, copula.map), second[0].noise)
             copula = copula.correlated(task, products, second[0].stddev)
-        begun = self.start(task, permit.ask(self.target_counts(task), start.noise), start.stddev, copula.count)
-        trees = copula.trees(task, rng, *self._shape())
-        return self._fitted(task, permit, trees, copula.drawn(rng), begun, steps)
+        target.ask(permit, start.noise)
+        trees, rounds = copula.trees(task, rng, *self._shape()), self._rounds()
+        shape = len(trees.cuts), trees.cuts.shape[1] + 1
+        moved = steps.stddev * shape[1] / (copula.count * math.sqrt(rounds * shape[0]))
+        if moved > HIDDEN:
+            search = self.constant_search(task, size, target)
+            for _ in range(rounds):
+                search.ask(permit, steps.noise)
+            begun, rounds = search.found(), 0
+            values = np.zeros((1 + shape[0] * shape[1], len(begun.center)))
+        else:
+            begun = self._loosened(self.start(task, target.counts, target.stddev, copula.count), moved)
+            values = self._fitted(task, permit, trees, copula.drawn(rng), begun, steps)
+        heights = begun.unit * values @ self.directions(task).T
+        return {
+            "intercept_": heights[0] + self._level_of(task, begun),
+            "leaf_values_": heights[1:].reshape(*shape, -1),
+            "features_": trees.features,
+            "cuts_": trees.cuts,
+            "residual_": begun.size,
+            "n_iter_": rounds,
+        }
+
+    def _loosened(self, begun: TargetStart, moved: float) -> TargetStart:
+        """With a wider prior, and residuals that are shrunk less, where noise moves what leaves say by little."""
+        loose = float(np.clip(STILL / moved, 1.0, LOOSEST))
+        size = min(begun.size * math.sqrt(loose), self.longest)
+        return dataclasses.replace(begun, variance=begun.variance * loose, size=size)
 
     def _fitted(
         self, task: Task, permit: Permit, trees: Trees, made: Array, begun: TargetStart, steps: Spread
-    ) -> Artefact:
+    ) -> Array:
         """The values of leaves after all rounds: posterior means, of which each tree has a variance of its own."""
         products = _products(trees, made, begun.count)
         scale, leaves = 1 / math.sqrt(1 + len(trees.cuts)), trees.cuts.shape[1] + 1
         groups = (np.arange(len(products)) + leaves - 1) // leaves
-        moved = steps.stddev * leaves / (begun.count * math.sqrt(self._rounds() * len(trees.cuts)))
-        loose = float(np.clip(STILL / moved, 1.0, LOOSEST))
-        begun = dataclasses.replace(
-            begun, variance=begun.variance * loose, size=min(begun.size * math.sqrt(loose), self.longest)
-        )
         posterior, size = AnovaPosterior(products, groups, len(begun.center)), begun.size
         for turn in range(1, self._rounds() + 1):
             pull = self.pull(begun, posterior.variance / begun.count, size)
@@ -159,15 +189,7 @@ class BoostedTrees(PrivateEstimator):
             posterior.fit(begun.variance)
             size = self.resized(begun, size, (float(found[-1]) + steps.stddev) / begun.count)
         posterior.fit(begun.variance, LAST)
-        values = scale * begun.unit * posterior.mean @ self.directions(task).T
-        return {
-            "intercept_": values[0] + self._level_of(task, begun),
-            "leaf_values_": values[1:].reshape(len(trees.cuts), leaves, -1),
-            "features_": trees.features,
-            "cuts_": trees.cuts,
-            "residual_": begun.size,
-            "n_iter_": self._rounds(),
-        }
+        return np.asarray(scale * posterior.mean)
 
     def scores(self, X: Any) -> Array:
         """The scores of each row, of shape (n, n_scores)."""
@@ -197,6 +219,9 @@ class BoostedTrees(PrivateEstimator):
     @property
     def _norm(self) -> Norm:
         return "l2" if self.delta > 0 else "l1"
+
+    def _trees(self, task: Task) -> ColumnTrees:
+        return ColumnTrees.of(task.schema, task.features, self._norm)
 
     def _columns(self, task: Task) -> BoundedSum:
         return column_trees_of(task.schema, task.features, self._norm)

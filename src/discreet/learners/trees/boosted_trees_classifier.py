@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +14,8 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import ResidualPull, TargetStart, class_pull
+from discreet.learners.anova.anova_fit import ResidualPull, SizeEstimate, TargetCounts, TargetStart, class_pull
+from discreet.learners.anova.constant_search import ConstantSearch, CountSearch
 from discreet.learners.linear.class_weights import WeightedClasses
 from discreet.learners.linear.shrunk_residuals import ShrunkResiduals
 from discreet.learners.trees.boosted_trees import BoostedTrees
@@ -89,6 +92,16 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
         shares = WeightedClasses.of(counts, stddev, np.ones(task.classes)).shares
         center = contrasts(task.classes) @ np.log(np.maximum(shares, RAREST))
         return TargetStart(tuple(center.tolist()), 1.0, count, PRIOR, math.sqrt(1 - 1 / task.classes))
+
+    def constant_search(self, task: Task, size: SizeEstimate, target: TargetCounts) -> ConstantSearch:
+        """More counts of the classes."""
+        return CountSearch(target, partial(self._constant, task))
+
+    def _constant(self, task: Task, counts: Array, stddev: float) -> TargetStart:
+        """The scores at which the shares of the classes are predicted: see `predict_proba`."""
+        begun = self.start(task, counts, stddev, max(float(counts.sum()), 1.0))
+        shares = softmax(contrasts(task.classes).T @ np.array(begun.center))
+        return dataclasses.replace(begun, center=tuple(ShrunkResiduals(begun.size).start(shares).tolist()))
 
     def pull(self, begun: TargetStart, variance: float, size: float) -> ResidualPull:
         """To the same length in all rounds."""

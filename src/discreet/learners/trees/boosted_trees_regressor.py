@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from sklearn.base import RegressorMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import ResidualPull, TargetStart
+from discreet.learners.anova.anova_fit import ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
+from discreet.learners.anova.constant_search import ConstantSearch, MeanSearch
 from discreet.learners.linear.target_distribution import TargetDistribution
 from discreet.learners.trees.boosted_trees import BoostedTrees
 from discreet.questions.columns.column_trees import LEAVES, ColumnTrees, column_trees_of
@@ -95,6 +97,18 @@ class BoostedTreesRegressor(RegressorMixin, BoostedTrees):
         noise = stddev * math.sqrt(trees.tree.variance(np.ones(LEAVES)))
         known = TargetDistribution.of(trees.counts(counts)[0], noise, number.lower, number.upper)
         return TargetStart((known.quantile(0.5),), known.spread(0.5), count, PRIOR, FAR)
+
+    def constant_search(self, task: Task, size: SizeEstimate, target: TargetCounts) -> ConstantSearch:
+        """Masses between cuts around the mean."""
+        trees = ColumnTrees.of(task.schema, (str(task.target),), self._norm)
+        known = joined([size, SizeEstimate.of(trees, target.counts, target.stddev)])
+        return MeanSearch(task, known, partial(self._constant, task))
+
+    def _constant(self, task: Task, share: float, count: float) -> TargetStart:
+        """At this place between the bounds of the target."""
+        number = task.schema.number(str(task.target))
+        width = number.upper - number.lower
+        return TargetStart((number.lower + width * share,), width, count, PRIOR, FAR)
 
     def pull(self, begun: TargetStart, variance: float, size: float) -> ResidualPull:
         """As if residuals were normal."""

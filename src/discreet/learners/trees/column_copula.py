@@ -11,7 +11,6 @@ from scipy.special import ndtr
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import SizeEstimate
 from discreet.learners.anova.smooth_bases import distribution
 from discreet.learners.trees.cut_scale import CutScale
 from discreet.learners.trees.random_trees import Trees
@@ -51,9 +50,8 @@ class ColumnCopula:
     correlations: Array
 
     @classmethod
-    def of(cls, task: Task, trees: ColumnTrees, released: Array, stddev: float) -> ColumnCopula:
-        """From noisy trees of all columns, as if they were independent."""
-        count = SizeEstimate.of(trees, released, stddev).known(task.data.public_size)
+    def of(cls, task: Task, trees: ColumnTrees, released: Array, stddev: float, count: float) -> ColumnCopula:
+        """From noisy trees of all columns of so many records, as if columns were independent."""
         below = np.array([np.append(0.0, distribution(own)) for own in trees.counts(released)])
         middles, shares = (2 * np.arange(LEAVES) + 1) / LEAVES - 1, np.diff(below)
         noise = stddev * math.sqrt(trees.tree.variance(middles)) / count
