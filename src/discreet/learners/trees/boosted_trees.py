@@ -145,7 +145,8 @@ class BoostedTrees(PrivateEstimator):
         target.ask(permit, start.noise)
         trees, rounds = copula.trees(task, rng, *self._shape()), self._rounds()
         shape = len(trees.cuts), trees.cuts.shape[1] + 1
-        moved = steps.stddev * shape[1] / (copula.count * math.sqrt(rounds * shape[0]))
+        least = SizeEstimate(size.value - math.sqrt(size.variance), size.variance).known(task.data.public_size)
+        moved = steps.stddev * shape[1] / (least * math.sqrt(rounds * shape[0]))
         if moved > HIDDEN:
             search = self.constant_search(task, size, target)
             for _ in range(rounds):
