@@ -34,7 +34,8 @@ from discreet.trust.stored import Artefact
 
 # From made-up data: `random_boosting` in benchmarks/tuning_trees.py.
 COUNTS, MOMENTS, START, STEPS = 0.06, 0.04, 0.02, 0.88  # shares of the budget
-ROUNDS, PURE_ROUNDS = 10, 3
+ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 10, 3, 20
+AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
 TREES, PURE_TREES, DEPTH = 32, 16, 4
 STILL, LOOSEST = 0.01, 100.0  # noise on the mean residual of leaves, below which priors are wider, and how much at most
 HIDDEN = 0.6  # of the same, above which nothing but a constant is looked for
@@ -51,7 +52,8 @@ class BoostedTrees(PrivateEstimator):
     max_depth : int, optional
         Public. How deep they are, 4 where not given: what depends on k features at once takes a depth of k or more.
     max_iter : int, optional
-        Public. The number of rounds; where not given, 10, and 3 where no delta is paid.
+        Public. The number of rounds; where not given, 10, 20 from epsilon 10 on, and 3 where no
+        delta is paid.
     random_state : int, RandomState instance or None
         Public. Seeds the trees; never the noise.
 
@@ -214,8 +216,11 @@ class BoostedTrees(PrivateEstimator):
         )
 
     def _rounds(self) -> int:
-        usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
-        return usual if self.max_iter is None else self.max_iter
+        if self.max_iter is not None:
+            return self.max_iter
+        if self.delta > 0:
+            return ROUNDS if self.epsilon < AMPLE else AMPLE_ROUNDS
+        return PURE_ROUNDS
 
     @property
     def _norm(self) -> Norm:
