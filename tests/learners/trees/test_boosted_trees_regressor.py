@@ -71,8 +71,13 @@ def test_features_that_repeat_one_another_are_seen_to_do_so() -> None:
     X = rng.normal(size=(20_000, 3)) @ np.array([[1.0, 0.9, 0.0], [0.0, 0.44, 0.0], [0.0, 0.0, 1.0]])
     kept: list[ColumnCopula] = []
     drawn = ColumnCopula.drawn
+
+    def listening(own: ColumnCopula, rng: np.random.RandomState) -> Array:
+        kept.append(own)
+        return drawn(own, rng)
+
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ColumnCopula, "drawn", lambda own, rng: (kept.append(own), drawn(own, rng))[1])
+        patched.setattr(ColumnCopula, "drawn", listening)
         BoostedTreesRegressor(2, bounds=(-5, 5), target_bounds=(-5, 5), epsilon=3.0).fit(X, X[:, 2].clip(-5, 5))
     np.testing.assert_allclose(kept[0].correlations, np.corrcoef(X.T), atol=0.05)
     made = kept[0].drawn(np.random.RandomState(0))
@@ -131,7 +136,7 @@ def test_equal_values_are_on_one_side_of_every_cut() -> None:
     rng = np.random.default_rng(5)
     X = np.column_stack([rng.random(5000) < 0.2, rng.integers(0, 9, 5000)]).astype(np.float64)
     y = np.where(X[:, 0] > 0, X[:, 1], 8 - X[:, 1])
-    fields = {"bounds": (0.0, 8.0), "target_bounds": (0.0, 8.0), "random_state": 0}
+    fields: dict[str, Any] = {"bounds": (0.0, 8.0), "target_bounds": (0.0, 8.0), "random_state": 0}
     model = BoostedTreesRegressor(**fields, epsilon=3.0).fit(X, y)
     cells = model.cuts_ / 8 * LEAVES
     assert np.abs(cells - np.rint(cells)).max() < 1e-5
