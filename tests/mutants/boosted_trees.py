@@ -32,7 +32,8 @@ MUTANTS = [
     ),
     *of(
         "learners/trees/boosted_trees_regressor",
-        ("float(np.clip(size * begun.size / own, size / FASTEST, size))", "size"),
+        ("float(np.clip(size * begun.size / own, max(size / FASTEST, SMALLEST), size))", "size"),
+        ("max(size / FASTEST, SMALLEST)", "size / FASTEST"),
         ("(known.quantile(0.5),), known.spread(0.5)", "(number.lower,), number.upper - number.lower"),
         tests="learners/trees/test_boosted_trees_regressor.py",
     ),

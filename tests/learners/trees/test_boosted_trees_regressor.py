@@ -13,6 +13,7 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
+from discreet.learners.anova.anova_fit import TargetStart
 from discreet.learners.anova.anova_regressor import AnovaRegressor
 from discreet.learners.trees.boosted_trees_regressor import FAR, BoostedTreesRegressor
 from discreet.learners.trees.column_copula import ColumnCopula
@@ -104,6 +105,17 @@ def test_residuals_are_shrunk_to_their_own_size_as_it_falls() -> None:
     assert asked[0] == model.residual_ > FAR
     assert asked[-1] < asked[0] / 2
     assert model.score(X, y) > 0.95
+
+
+def test_a_target_without_any_spread_and_columns_without_one_are_fitted() -> None:
+    """After the charge nothing fails: sizes do not fall for ever, and one column has no correlations."""
+    X, size = np.zeros((2000, 1)), 1.0
+    for value in (10.0, 20.0, 30.0):
+        model = BoostedTreesRegressor(4, **FIELDS, epsilon=100.0).fit(X, np.full(2000, value))
+        assert model.predict(X[:1])[0] == pytest.approx(value, abs=0.1)
+    for _ in range(40):
+        size = model.resized(TargetStart((0.0,), 1.0, 100.0, 1.5, 1.0), size, 0.0)
+    assert size >= 2.0**-16
 
 
 def test_the_fit_costs_what_it_says() -> None:

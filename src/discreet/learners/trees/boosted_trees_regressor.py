@@ -24,7 +24,7 @@ from discreet.trust.stored import Artefact
 # From made-up data: `random_boosting` in benchmarks/tuning_trees.py.
 PRIOR = 1.5  # variance of scores, in squares of the unit
 FAR = 1.0  # standard deviations of residuals, to which they are shrunk
-FASTEST = 4.0  # by which a size falls at once
+FASTEST, SMALLEST = 4.0, 2.0**-10  # by which a size falls at once, and the least of all
 SIZES = np.linspace(0.05, 16.0, 800)  # in standard deviations of residuals
 
 
@@ -118,7 +118,7 @@ class BoostedTreesRegressor(RegressorMixin, BoostedTrees):
     def resized(self, begun: TargetStart, size: float, square: float) -> float:
         """As far as normal residuals are of which so much is left; no larger than before."""
         own = float(np.interp(-square, -_squares(SIZES), SIZES))
-        return float(np.clip(size * begun.size / own, size / FASTEST, size))
+        return float(np.clip(size * begun.size / own, max(size / FASTEST, SMALLEST), size))
 
     def directions(self, task: Task) -> Array:
         return np.ones((1, 1))
