@@ -240,6 +240,16 @@ def forests() -> None:
         print(f"{words:<28}", *(f"{one:.3f}" for one in found), flush=True)
 
 
+def pure_forests() -> None:
+    """The same without a delta, where choices are dearer: by records times epsilon."""
+    sets = [large(0), large(1), curved(0)]
+    for epsilon, enough in itertools.product((10.0, 30.0, 100.0, 300.0), (1e12, 0.0)):
+        with patch.object(random_forest, "PURELY_ENOUGH", enough):
+            found = [data.score(RandomForestClassifier(random_state=0), epsilon, 0.0) for data in sets]
+        words = f"epsilon {epsilon:g}, {'random' if enough else 'grown'}"
+        print(f"{words:<28}", *(f"{one:.3f}" for one in found), flush=True)
+
+
 def ample() -> None:
     """Accuracies of 4000 records at large epsilons, by the number of trees and of splits that each is chosen from."""
     every = [large(0), large(1), large(2), curved(0)]
@@ -342,6 +352,7 @@ TABLES: dict[str, Callable[[], None]] = {
     "afresh": afresh,
     "deep": deep,
     "forests": forests,
+    "pure_forests": pure_forests,
     "ample": ample,
     "chosen": chosen,
     "sharper": sharper,

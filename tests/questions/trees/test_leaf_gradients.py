@@ -7,8 +7,10 @@ import math
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy.special import softmax
 
+from discreet.core.errors import ParameterError
 from discreet.questions.gradients.gradients import contrasts
 from discreet.questions.trees.forest_leaves import leaves_of
 from discreet.questions.trees.leaf_gradients import leaf_gradients_of
@@ -93,3 +95,9 @@ def test_no_record_adds_more_than_the_bound_and_some_add_nearly_that() -> None:
             lengths = np.linalg.norm(question.of(rows), ord=order, axis=1)
             assert 0.97 * question.bound.radius < lengths.max() <= question.bound.radius
             assert question.bound.radius < (4 if norm == "l1" else 2) * (1 + 1e-6)
+
+
+def test_heights_that_do_not_belong_to_the_trees_or_are_too_steep_are_refused() -> None:
+    for wrong in (HEIGHTS[:, 1:], np.hstack([HEIGHTS, HEIGHTS]), 1e3 * HEIGHTS):
+        with pytest.raises(ParameterError, match="Give one number for each"):
+            leaf_gradients_of(SCHEMA, **{**CLASSES, "heights": wrong})
