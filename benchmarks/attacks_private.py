@@ -9,6 +9,7 @@ record; each is attacked, with the others of its kind as references, and all sco
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -47,7 +48,8 @@ EPSILONS, DELTA = (0.5, 1.0, 2.0, 4.0, 8.0), 1e-6
 RATES = (0.01, 0.1)
 RELEASES, POOL = 8, 800  # of each kind; records, of which each release has about half
 COLUMNS = 30  # whose means are published
-RISK = 0.05 / 500  # of one comparison, so that all of them together have 5 %
+RISK = 0.05 / 1000  # of one comparison, so that all of them together have 5 %
+OTHERS = ("PrivatePipeline", "PrivateSearchCV", "FairClassifier")  # are made of others; or promise for groups alone
 METHODS = ("tree", "adaptive", "contingency", "mwem", "privbayes", "diffgen")
 PLAIN = {
     "LogisticRegression": LogisticRegression(),
@@ -125,11 +127,12 @@ def best(release: str, epsilon: float, found: dict[str, list[Any]]) -> Attacked:
     return Attacked(release, epsilon, name, judged[name])
 
 
-def learned(name: str, epsilon: float, train: Callable[[Any, Any], Any]) -> Attacked:
-    """Models of records with a pattern, of whose labels one in five is wrong."""
+def learned(name: str, epsilon: float, train: Callable[[Any, Any], Any], labels: bool = True) -> Attacked:
+    """Models of records with a pattern, of whose labels one in five is wrong; or without labels."""
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (POOL, 6))
     y = ((X[:, :2].sum(axis=1) > 0) ^ (rng.random(POOL) < 0.2)).astype(int)
+    y = y if labels else np.ones_like(y)
     inside = rng.random((RELEASES, POOL)) < 0.5
     models = tuple(train(X[own], y[own]) for own in inside)
     margins = np.stack([np.clip(ModelTarget.of(model).margins(X, y), -30, 30) for model in models])
@@ -182,31 +185,32 @@ def averaged(name: str, epsilon: float, release: Callable[[Any], Any]) -> Attack
 def of_learners() -> Iterator[Attacked | Row]:
     for name, plain in PLAIN.items():
         yield learned(f"{name}, scikit-learn's", math.inf, partial(_cloned, plain))
-    kinds: dict[str, Any] = {
-        name: getattr(learners, name)
-        for name in (
-            "LogisticRegression",
-            "AnovaClassifier",
-            "AdditiveClassifier",
-            "GaussianNB",
-            "DecisionTreeClassifier",
-            "RandomForestClassifier",
-            "RandomDecisionTrees",
-            "ERMClassifier",
-            "FunctionalLogisticRegression",
-            "LinearSVC",
-            "KernelSVC",
-            "Perceptron",
-            "BoostedStumps",
-        )
-    }
+    rooms = [learners]
     try:
-        kinds["PrivateMLPClassifier"] = importlib.import_module("discreet.deep").PrivateMLPClassifier
+        rooms.append(importlib.import_module("discreet.deep"))
     except ImportError:
-        yield missing("PrivateMLPClassifier, without torch")
-    for name, kind in kinds.items():
+        yield missing("networks, without torch")
+    for name, kind in methods(rooms):
         for epsilon in EPSILONS:
-            yield learned(name, epsilon, partial(_fitted, kind, epsilon))
+            yield learned(name, epsilon, *_trained(kind, epsilon))
+
+
+def methods(rooms: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Every estimator of these rooms that predicts something of a record, found by itself."""
+    for room in rooms:
+        for name in sorted({*room.__all__} - {*OTHERS}):
+            if inspect.isclass(kind := getattr(room, name)) and hasattr(kind, "fit") and hasattr(kind, "predict"):
+                yield name, kind
+
+
+def _trained(kind: Any, epsilon: float) -> tuple[Callable[[Any, Any], Any], bool]:
+    """How a model is trained and asked: for labels; for numbers, of which labels are made; or of records alone."""
+    given = inspect.signature(kind).parameters
+    if "classes" in given:
+        return partial(_fitted, kind, epsilon), True
+    if "target_bounds" in given:
+        return partial(_regressed, kind, epsilon), True
+    return partial(_described, kind, epsilon), False
 
 
 def _cloned(plain: Any, X: Any, y: Any) -> Any:
@@ -220,7 +224,24 @@ def _fitted(kind: Any, epsilon: float, X: Any, y: Any) -> Any:
 
 
 def _by_margin(model: Any, rows: Any) -> Any:
-    chances = expit(model.decision_function(rows))
+    return _both(expit(model.decision_function(rows)))
+
+
+def _regressed(kind: Any, epsilon: float, X: Any, y: Any) -> Any:
+    """The same for numbers, 1 and 2 for the labels: how far it is from one to the other is taken for a probability."""
+    model = kind(bounds=(-1, 1), target_bounds=(1, 2), epsilon=epsilon, delta=DELTA).fit(X, y + 1.0)
+    return lambda rows: _both(np.clip(model.predict(rows) - 1, 0.001, 0.999))
+
+
+def _described(kind: Any, epsilon: float, X: Any, _y: Any) -> Any:
+    """What describes records without labels: how dense it is around a record, or how near the nearest center."""
+    model = kind(bounds=(-1, 1), epsilon=epsilon, delta=DELTA).fit(X)
+    if hasattr(model, "score_samples"):
+        return lambda rows: _both(expit(model.score_samples(rows)))
+    return lambda rows: _both(np.exp(-np.linalg.norm(rows - model.cluster_centers_[model.predict(rows)], axis=1)))
+
+
+def _both(chances: Any) -> Any:
     return np.c_[1 - chances, chances]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import griffe
@@ -25,7 +26,7 @@ class Declared(griffe.Extension):
     """Give every statistic the signature and the docstring that callers see."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Go through all functions of the rooms of statistics, tables and graphs."""
+        """Go through all functions of the rooms of statistics, tables, graphs and series."""
         for function in (*_functions(pkg["statistics"]), *_functions(pkg["microdata"])):
             called = pkgutil.resolve_name(function.path)
             if is_statistic(called):
@@ -34,7 +35,8 @@ class Declared(griffe.Extension):
                 function.parameters = griffe.Parameters(*map(_parameter, signature.parameters.values()))
                 function.returns = str(signature.return_annotation)
                 function.overloads = None
-        for function in (*_functions(pkg["graphs"]), *_functions(pkg["microdata"])):  # what they share is written once
+        shared = (_functions(pkg[room]) for room in ("graphs", "microdata", "sequential"))
+        for function in chain.from_iterable(shared):  # what they share is written once
             function.docstring.value = inspect.getdoc(pkgutil.resolve_name(function.path))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 from pathlib import Path
@@ -27,6 +28,15 @@ def test_every_page_has_the_table_as_it_is_now(name: str) -> None:
     assert MADE["shown"](page) == page, STALE
     for row in MADE["rows"]():
         assert MADE["shown"](page.replace(row, "")) == page
+
+
+def test_what_users_import_from_is_on_the_map_and_in_the_reference() -> None:
+    public = {path.parent.name for path in (ROOT / "src" / "discreet").rglob("__init__.pyi")} - {"discreet"}
+    map_, pages = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("sentence.md", "gen_pages.py"))
+    (written,) = re.findall(r"^ROOMS = (\(.*?^\))", pages, flags=re.MULTILINE | re.DOTALL)
+    listed = ast.literal_eval(written)
+    assert set(listed) == {"discreet", *(f"discreet.{room}" for room in public)}
+    assert set(re.findall(r"^\| \[`(discreet[\w.]*)`\]", map_, flags=re.MULTILINE)) == set(listed)
 
 
 def test_a_page_without_its_marks_is_refused() -> None:

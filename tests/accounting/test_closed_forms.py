@@ -130,3 +130,11 @@ def test_calibration_finds_the_multiplier_without_a_search() -> None:
         noise = calibrate(Laplace, Budget(at, below))
         assert noise.multiplier == pytest.approx(laplace_multiplier(at, below), rel=1e-6)
         assert epsilon(noise.event, below) <= at
+
+
+def test_hardly_any_loss_is_never_seen() -> None:
+    """Where formulas would overflow, or take the logarithm of nothing."""
+    for multiplier in (1e100, 1e200, 1.7e308):
+        assert gaussian_delta(multiplier, 1.0) == 0.0
+        assert gaussian_delta(multiplier, 0.0) < 1 / multiplier
+        assert gaussian_epsilon(multiplier, 1e-300) < 1e-80

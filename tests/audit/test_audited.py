@@ -73,7 +73,7 @@ def test_a_planted_factor_is_found_and_the_sound_twin_stands_whatever_neighbors_
 
 
 def test_neighbors_are_searched_for_and_not_taken_in_their_order() -> None:
-    """Only a record in the middle, or among others that differ, is seen here."""
+    """Only a record in the middle, among others that differ, beside one unlike them, or of one value is seen."""
 
     def windowed(records: Any, runs: int, rng: Rng) -> Any:
         return ((records > 0.3) & (records < 0.7)).sum() + np.subtract(*rng.geometric(1 - math.exp(-2), (2, runs)))
@@ -81,8 +81,14 @@ def test_neighbors_are_searched_for_and_not_taken_in_their_order() -> None:
     def odd(records: Any, runs: int, rng: Rng) -> Any:
         return (len(np.unique(records)) == 2) == (rng.random(runs) < 0.9)
 
-    for function in (windowed, odd):
-        assert audited(function, claim=1.0, runs=RUNS, random_state=1).refuted
+    def second(records: Any, runs: int, rng: Rng) -> Any:
+        return (np.sort(records)[-2] if len(records) > 1 else 0.0) + rng.laplace(0, 0.5, runs)
+
+    def sevens(records: Any, runs: int, rng: Rng) -> Any:
+        return (records == 7).sum() + np.subtract(*rng.geometric(1 - math.exp(-2), (2, runs)))
+
+    for function, bounds in ((windowed, (0.0, 1.0)), (odd, (0.0, 1.0)), (second, (0.0, 1.0)), (sevens, (0, 20))):
+        assert audited(function, claim=1.0, bounds=bounds, grid=2.0**-10, runs=RUNS, random_state=1).refuted
 
 
 def test_a_loss_between_two_corners_that_share_a_column_is_found() -> None:

@@ -46,6 +46,19 @@ def test_opposed_aligned_and_single_columns_are_among_the_proposals() -> None:
     assert sorted(float(one.other) for one in added) == [0.0, 1.5, 3.0]
 
 
+def test_one_record_unlike_all_others_and_each_of_a_few_whole_numbers_are_among_them() -> None:
+    shared = [one.shared.tolist() for one in proposed(Corners.of((0.0, 1.0)), Neighbors.ADD_REMOVE, 4)]
+    assert [0.0, 1.0, 1.0, 1.0] in shared
+    assert [1.0, 0.0, 0.0, 0.0] in shared
+    for relation, one in ((Neighbors.ADD_REMOVE, None), (Neighbors.REPLACE, -2)):
+        alone = [p for p in proposed(Corners.of((-2, 5)), relation, 3) if not len(p.shared)]
+        few = {(None if p.one is None else int(p.one), int(p.other)) for p in alone}
+        assert {(one, value) for value in range(-1, 5)} <= few
+    assert len(proposed(Corners.of((0, 32)), Neighbors.ADD_REMOVE, 3)) == len(
+        proposed(Corners.of((0.0, 32.0)), Neighbors.ADD_REMOVE, 3)
+    )
+
+
 def test_a_record_of_two_columns_is_moved_between_all_corners() -> None:
     corners = Corners.of(([0, 0], [1, 1]))
     moved = {

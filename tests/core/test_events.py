@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.core import events
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
+from discreet.core.errors import BudgetExceeded, ParameterError, Unaccountable
 from discreet.core.events import (
     COMBINATORS,
     LEAVES,
@@ -35,6 +39,7 @@ from discreet.core.events import (
     written,
 )
 from discreet.ledger.account_state import AccountState
+from discreet.ledger.memory_ledger import MemoryLedger
 
 size = st.floats(0, 1e6, allow_nan=False)
 positive = st.floats(1e-6, 1e6)
@@ -143,6 +148,8 @@ def test_an_impossible_event_cannot_be_made(kind: type[Event], fields: dict[str,
 
 
 ODD: list[Any] = [None, "1", b"1", 1j, [], {}, (), object(), 10**400, -(10**5000), math.nan, math.inf, -1.0, 5e-324]
+ODD += [1e100, 1.7e308, True, np.float16(0.1), np.longdouble(0.1), np.array(0.5), np.array([0.5]), np.array([1, 2])]
+ODD += [Decimal("0.1"), Fraction(1, 3)]
 PARTS: dict[type[Any], dict[str, Any]] = {
     PureLoss: {"epsilon": 1.0},
     ApproximateLoss: {"epsilon": 1.0, "delta": 0.5},
@@ -168,7 +175,10 @@ def test_whatever_an_event_is_made_of_it_is_refused_by_name_or_has_a_price() -> 
                     event = kind(**{**usual, name: odd})
                 except ParameterError:
                     continue
-                AccountState(Budget(1.0, 1e-6)).after(event)
+                assert read(written(event)) == event
+                ledger = MemoryLedger(Budget(1.0, 1e-6))
+                with suppress(BudgetExceeded, Unaccountable):
+                    ledger.reserve(event, "odd", request="odd")
     with pytest.raises(ParameterError):
         LossTable(0, 3)  # type: ignore[arg-type]
 
@@ -179,6 +189,30 @@ def test_events_far_apart_in_size_have_a_price() -> None:
         for event in (Composed((GaussianLoss(1.0), GaussianLoss(1e-17))), GaussianLoss(1e-17), GaussianLoss(1e-300)):
             assert not AccountState(budget).after(event).holds
         assert AccountState(budget).after(Repeated(LaplaceLoss(1.7e308), 2**53)).holds
+
+
+class Changing:
+    """A number that is another one whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self.said = [1e-9, 1e9]
+
+    def __float__(self) -> float:
+        return self.said.pop()
+
+
+def test_what_was_checked_is_what_is_kept() -> None:
+    assert GaussianLoss(Changing()).multiplier == 1e9  # type: ignore[arg-type]
+    assert type(PureLoss(np.float64(0.5)).epsilon) is float
+    assert type(LaplaceLoss(np.int64(2)).multiplier) is int  # type: ignore[arg-type]
+    assert type(LossTable(0, (0.5,), Fraction(1, 2)).infinity) is float  # type: ignore[arg-type]
+
+
+def test_many_huge_losses_have_a_price_that_nobody_can_pay() -> None:
+    for event in (PureLoss(1e3), PureLoss(1.7e308), LaplaceLoss(1e-300), ApproximateLoss(1e308, 1.0)):
+        for budget in (Budget(1.0), Budget(3.0, 0.1)):
+            with pytest.raises(BudgetExceeded):
+                MemoryLedger(budget).reserve(Repeated(event, 2**53), "huge", request="huge")
 
 
 @pytest.mark.parametrize(

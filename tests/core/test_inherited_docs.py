@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet.core.inherited_docs import inherit_docs
 
@@ -105,6 +106,46 @@ class Pair(Report):
     size: int = 2
 
 
+class Stream:
+    """What is described by fields, in dataclasses that derive from it.
+
+    Parameters
+    ----------
+    size : int
+        Public. Of all.
+    noise : float
+        Public. How much.
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherit_docs(cls, Stream)
+
+
+@dataclass
+class Counter(Stream):
+    """A counter.
+
+    Parameters
+    ----------
+    horizon : int
+        Public. How long.
+    """
+
+    kind: ClassVar[str] = "counter"
+    size: ClassVar[int] = 1
+
+    noise: float
+    horizon: int
+
+
+@dataclass
+class LongCounter(Counter):
+    """A long counter."""
+
+    fixed: bool = True
+
+
 def test_attributes_are_inherited_and_other_sections_are_kept() -> None:
     assert (
         Line.__doc__
@@ -154,6 +195,13 @@ def test_parameters_come_in_the_order_of_the_signature_and_no_others_do() -> Non
 def test_fields_of_a_dataclass_are_inherited_with_what_is_said_of_them() -> None:
     said = Pair.__doc__ or ""
     assert said.index("Public. What it costs.") < said.index("Public. Of both.")
+
+
+def test_what_becomes_a_dataclass_says_of_its_own_fields_what_its_bases_say_and_nothing_of_what_is_no_field() -> None:
+    for kind in (Counter, LongCounter):
+        said = kind.__doc__ or ""
+        assert said.index("Public. How much.") < said.index("Public. How long.")
+        assert "Public. Of all." not in said
 
 
 def test_a_class_without_a_docstring_gets_none() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import time
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +83,13 @@ def test_fifty_reporters_and_their_threads_on_one_file_send_one_report_for_one_p
 
 
 def test_threads_of_one_reporter_send_one_report_for_one_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a report takes long, so that all threads come before the first is made."""
+    """Whoever makes a report waits for a second one who does: there is none."""
     device, made = Reporter(GeneralizedRandomizedResponse(0.5, 2**16)), GeneralizedRandomizedResponse.encode
+    together = threading.Barrier(2)
 
     def slowly(self: GeneralizedRandomizedResponse, report: Any) -> bytes:
-        time.sleep(0.05)
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.5)
         return made(self, report)
 
     monkeypatch.setattr(GeneralizedRandomizedResponse, "encode", slowly)

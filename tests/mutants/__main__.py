@@ -45,7 +45,7 @@ class Outcome:
 
 def main(words: list[str]) -> int:
     """Try all mutants that have one of these words; all, without words."""
-    waiting = [one for one in _tables() if not words or any(word in f"{one.file} {one.old}" for word in words)]
+    waiting = [one for one in mutants() if not words or any(word in f"{one.file} {one.old}" for word in words)]
     running: dict[int, Trial] = {}
     outcomes: list[Outcome] = []
     _preload()
@@ -68,7 +68,7 @@ def main(words: list[str]) -> int:
     return _reported(outcomes)
 
 
-def _tables() -> list[Mutant]:
+def mutants() -> list[Mutant]:
     """The mutants of every module of this folder that has a table of them."""
     names = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
     modules = [importlib.import_module(f"tests.mutants.{name}") for name in names]

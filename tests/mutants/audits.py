@@ -38,6 +38,10 @@ MUTANTS = [
         ("else np.empty((0, *other.shape[1:]), dtype=other.dtype)", "else records"),
         ("rows == self.upper, self.lower, self.upper", "rows == self.upper, self.upper, self.lower"),
         ("for corner in (corners.lower, corners.upper):", "for corner in (corners.lower,):"),
+        ("in ((low, high), (high, low)):", "in ((low, high),):"),
+        ("int(self.upper) - int(self.lower) >= VALUES", "True"),
+        ("np.arange(self.lower + 1, self.upper", "np.arange(self.lower + 2, self.upper"),
+        ("if neighbors is Neighbors.ADD_REMOVE else corners.lower", "if True else corners.lower"),
     ),
     *of(
         "audit/exact_loss",

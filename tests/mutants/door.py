@@ -66,7 +66,11 @@ MUTANTS = [
         ("        self.check_pays(whole)\n", ""),
         ("        self._take(whole)\n", ""),
         ("    @exclusive\n    def ask_each(", "    def ask_each("),
-        ("self._note(list(zip(digests, found, strict=True)))", "self._note([])"),
+        ("self._note(len(found))", "self._note(1)"),
+        (
+            "                self._made.add(digest, release)\n        self._note(len",
+            "                pass\n        self._note(len",
+        ),
         ("self._first_or_next(asked[0], lambda", "self._first_or_next(asked[-1], lambda"),
         ("if not asked or self._stored is not None or not", "if not asked or not"),
         tests=EACH,

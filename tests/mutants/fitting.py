@@ -20,7 +20,8 @@ MUTANTS = [
         "core/inherited_docs",
         ("found |= {name: text for name, text in one.items() if name not in found}", "found |= one"),
         ("docs = [vars(one).get(WRITTEN, one.__doc__) for one", "docs = [one.__doc__ for one"),
-        ("for name in signature if name in known}", "for name in known}"),
+        ("for name in names if name in known}", "for name in known}"),
+        ('if not str(said).startswith("ClassVar")]', "]"),
     ),
     *of(
         "local/means/vector_report",

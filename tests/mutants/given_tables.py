@@ -29,10 +29,10 @@ MUTANTS = [
         ("if self._ending not in ENDINGS:", "if False:"),
         ("if not data.is_file() and place.parent in {file.resolve().parent for file in there}:", "if False:"),
         ("(*there, arguments.schema, arguments.ledger)", "()"),
-        ("out.remedy, out.consequence", "out.remedy"),
         ('if self._ending == ".csv" else', 'if self._ending != ".csv" else'),
         tests=SYNTHESIZE,
     ),
+    *of("service/cli/saying", ("why), out.remedy, out.consequence)", "why), out.remedy)"), tests=SYNTHESIZE),
     *of(
         "service/cli/tables/anonymize_command",
         ("    _check_waiver(arguments)\n", ""),

@@ -6,7 +6,7 @@ from tests.mutants.mutant import of
 
 STORED, DATABASE = "ledger/test_stored_ledgers.py", "ledger/test_postgres_ledger.py"
 PEOPLE, SIGNED, BACKUP = "ledger/test_populations.py", "ledger/test_checkpoints.py", "ledger/test_backup.py"
-TURNS = "ledger/test_turns.py"
+TURNS, LOCK = "ledger/test_turns.py", "ledger/test_file_lock.py"
 
 MUTANTS = [
     *of(
@@ -33,6 +33,16 @@ MUTANTS = [
         ("                self._anchor_synced(mark)\n", "                pass\n"),
         tests=STORED,
     ),
+    *of(
+        "ledger/file_lock",
+        ("            self._give_up(got=True)\n", "            pass\n"),
+        ("            self._give_up(got=True)\n", "            self._give_up(got=False)\n"),
+        ("self._given_up = got or not here", "self._given_up = False"),
+        ("            meanwhile()\n", "            pass\n"),
+        tests=LOCK,
+    ),
+    *of("ledger/ledger_file", ("meanwhile(FileEntries(db))", "pass"), tests=LOCK),
+    *of("ledger/book", ("self.store.locked(self._follow_ahead)", "self.store.locked()"), tests=LOCK),
     *of("ledger/anchor", ("buffering=0) as file, held(file.fileno()):", "buffering=0) as file:"), tests=STORED),
     *of(
         "ledger/book",

@@ -98,6 +98,10 @@ MUTANTS = [
     ),
     *of(
         "attacks/inference/attribute_inference",
+        ("return found[found == found]", "return found"),
+        ("np.argsort(-leads", "np.argsort(leads"),
+        ("& (first > second))", ")"),
+        ("if value is not None and value == value", "if value is not None"),
         ("LEAST))) + np.log(counts / counts.sum())", "LEAST)))"),
         ("max(control_rate(int(elsewhere.sum()), len(elsewhere)), frequent)", "frequent"),
         ("margins = margins - np.mean(", "margins = margins - 0 * np.mean("),

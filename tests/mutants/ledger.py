@@ -6,6 +6,7 @@ from tests.mutants.mutant import of
 
 AMOUNT, COVER = "accounting/filters/test_amount.py", "accounting/filters/test_gaussian_cover.py"
 EVERY, SHOWN = "accounting/filters/test_every_filter.py::test_", "ledger/test_ledger_shown.py"
+EVENTS = "core/test_events.py"
 
 MUTANTS = [
     *of(
@@ -129,6 +130,21 @@ MUTANTS = [
             '            _check(False, event, f"{shown(part)} is no event"',
             '            _check(True, event, f"{shown(part)} is no event"',
         ),
+        ("    object.__setattr__(event, name, number)\n", ""),
+        ('plain = value.item() if hasattr(value, "item") else value', "plain = value"),
+        ("return plain if type(plain) in (int, bool) else number", "return plain"),
+        ('        object.__setattr__(self, "infinity", _number(self.infinity))\n', ""),
+    ),
+    *of("accounting/renyi", ("if value > sys.float_info.max:", "if False:"), tests=EVENTS),
+    *of("accounting/filters/amount", ("    except OverflowError:", "    except ZeroDivisionError:"), tests=EVENTS),
+    *of("accounting/closed_forms", ("    if x > FAR:", "    if False:")),
+    *of(
+        "accounting/composition",
+        (
+            "min(max(0.0, self.origin + first * self.step - epsilon), self.step)",
+            "max(0.0, self.origin + first * self.step - epsilon)",
+        ),
+        tests=EVENTS,
     ),
     *of(
         "graphs/synthetic_graph",

@@ -143,7 +143,8 @@ MUTANTS = [
     ),
     *of(
         "microdata/synthetic/widened_tree",
-        ("return drawn_to(self._seen(edge, self.tree.pair_tables[edge]), table, ", "return drawn_to(table, table, "),
+        ("expected = self._seen(edge, self.tree.pair_tables[edge])", "expected = table"),
+        ("self.stddev**2 * table.size", "0.0"),
         ("tree = self.tree.shrunk", "tree = self.tree.noisy"),
         ("aims.update({(a, b): own for (a, b), own in self._nearest.pairs.items()})", "pass"),
         ("total=total_of(ones, self.tree.size)", "total=self.tree.total"),

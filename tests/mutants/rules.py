@@ -89,6 +89,8 @@ MUTANTS = [
         "mechanisms/microdata/table_comparison",
         ("float(np.abs(a - b).sum() / 2)", "float(np.abs(a - b).sum())"),
         ("truth = _classes(test, target)", "truth = _classes(train, target)[: len(test)]"),
+        ("1 if len(train) < FEW else None", "None"),
+        ("1 if len(train) < FEW else None", "1"),
         tests=REPORT,
     ),
     *of(

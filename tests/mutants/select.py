@@ -76,9 +76,11 @@ MUTANTS = [
     *of(
         "query/select/aggregate",
         ('and np.ndim(own.get("q", 0.5)) == 0', "and True"),
-        ("(declaration.no_by is not None and grouped) or", "False or"),
+        ("if declaration.no_by is not None or", "if"),
+        ('        check_own(f"{ASKED} {self.label!r:.60}", self.question)\n', ""),
+        (' - {"confidence"}', ""),
         ('check_positive(ASKED, f"the weight of {self.label}", self.weight)', "pass"),
-        tests=AUDITED,
+        tests=f"query/select/test_hostile_questions.py {AUDITED}",
     ),
     *of(
         "query/select/shared_sums",
@@ -119,7 +121,9 @@ MUTANTS = [
     *of(
         "query/select/sql_text",
         ("if most > DEEPEST or words > MOST_TOKENS or repeated:", "if False:"),
-        ("if len(statements) != 1 or ", "if "),
+        ("        for one in statements[1:] if", "        for one in () if"),
+        ('and kind_of(one) != "Semicolon"', ""),
+        ("starts = found if len(found) == 1 else []", "pass"),
         ("        if over:\n", "        if False:\n"),
         ("            over += numbers\n", "            pass\n"),
         tests=SQL,
@@ -183,5 +187,32 @@ MUTANTS = [
             "SIGNS[one.sign](one.value, table[one.column].values[kept])",
         ),
         tests=SQL,
+    ),
+    *of(
+        "query/select/selection",
+        ("        check_confidence(ASKED, self.confidence)\n", ""),
+        ("        Groups.of(found.data, found.by, found.edges)", "        pass"),
+        tests="query/select/test_hostile_questions.py",
+    ),
+    *of(
+        "query/select/frame",
+        ('    check_own(f"{ASKED} {_words(asked)!r:.60}", question)\n', ""),
+        ("            check_by_name(ASKED, name, said_by_name or {})\n", "            pass\n"),
+        tests="query/select/test_hostile_questions.py",
+    ),
+    *of(
+        "query/words",
+        ("    check_parameters(asked, declaration.checked, given)\n", ""),
+        tests="query/select/test_hostile_questions.py",
+    ),
+    *of(
+        "query/select/frame_query",
+        ("telling(self.of, said, budget)", "telling(self.data, said, budget)"),
+        tests="service/client/test_connect.py",
+    ),
+    *of(
+        "trust/sources/file",
+        ("self.reopened = lambda", "_ = lambda"),
+        tests="service/cli/test_sql_command.py",
     ),
 ]

@@ -162,13 +162,20 @@ MUTANTS = [
     *one("service/server/site_store", "                self._lock.wait(LATE)\n", "                return\n", WRITTEN),
     *one("service/server/site_store", "self._told.extend((now, id) for id in done)", "pass", LATER),
     *one(
-        "service/server/site_store", "                    if self._closed:\n", "                    if True:\n", GOES_ON
+        "service/server/site_store",
+        "                    if self._closed:\n                        return  #",
+        "                    if True:\n                        return  #",
+        GOES_ON,
     ),
     *of(
         "service/server/site_store",
         (".rowcount == len(new):", ".rowcount >= 0:"),
         ("if one is not own]", "if False]"),
         ("if one is not own]", "if True]"),
+        (
+            "            except BaseException:\n                self._new",
+            "            except sqlite3.Error:\n                self._new",
+        ),
         ("            if new.found is None:\n", "            if True:\n"),
         tests="service/server/test_site_store.py",
     ),

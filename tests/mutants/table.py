@@ -921,7 +921,7 @@ MUTANTS = [
     ),
     *of(
         "ledger/book",
-        ("if (link is not None) != self.chain.holds(kind, key):", "if False:"),
+        ("if (link := self.stored.found(kind, key)) is None:", "if (link := self.stored.found(kind, key)) is False:"),
         tests="ledger/test_ledger_damage.py",
     ),
     # questions

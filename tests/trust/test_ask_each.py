@@ -82,6 +82,14 @@ def test_a_column_that_is_not_there_is_refused_before_anything_is_answered(data:
         assert len(permit.ask_each(ASKED)) == 3
 
 
+def test_all_that_were_answered_are_counted(data: PrivateData) -> None:
+    said: list[tuple[int, int, str]] = []
+    with data.permit(PLAN, "sums") as permit:
+        permit.progress = lambda *told: said.append(told)
+        permit.ask_each(ASKED)
+        assert said[-1] == (3, 3, "sums")
+
+
 def test_a_permit_that_is_not_open_answers_none(data: PrivateData) -> None:
     permit = data.permit(PLAN, "sums")
     for _ in range(2):

@@ -19,6 +19,7 @@ from discreet.core.grid import upwards
 
 SLACK = 2.0**-35  # covers the rounding of ln(delta); checked against many digits
 MOST = 2.0**900  # a multiplier, or a ratio of multipliers
+FAR = 2.0**20  # deviations, where delta is less than any float
 STEPS = 40  # back over the rounding of a root
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 MARGIN = 2.0**-50  # relative; covers the rounding of expm1 and log1p
@@ -29,10 +30,13 @@ def log_delta(multiplier: float, epsilon: float) -> float:
 
     delta = Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu) with mu = 1 / multiplier: Balle and
     Wang 2018, Theorem 8. For small mu the two terms all but cancel; then, with R the Mills ratio and x = epsilon /
-    mu - mu / 2, it is phi(x) times the integral of 1 - t R(t) from x to x + mu.
+    mu - mu / 2, it is phi(x) times the integral of 1 - t R(t) from x to x + mu. Delta is below Phi(-x), and so below
+    exp(-x^2 / 2), which is close enough far out.
     """
     mu = 1 / multiplier
     x = epsilon / mu - mu / 2
+    if x > FAR:
+        return -x * x / 2
     if mu >= 0.5:
         first, second = float(log_ndtr(-x)), epsilon + float(log_ndtr(-x - mu))
         return first + math.log(-math.expm1(min(second - first, -1e-300)))

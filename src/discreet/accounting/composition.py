@@ -111,7 +111,7 @@ class Composition:
         """The same at many epsilons, from one inverse transform: the bounds are higher by its rounding alone."""
         away = epsilons - self.slack
         first = np.ceil((away - self.origin) / self.step).astype(np.int64)
-        gap = np.maximum(0.0, self.origin + first * self.step - away)
+        gap = np.clip(self.origin + first * self.step - away, 0.0, self.step)
         near, far = -np.expm1(-gap), -np.exp(-gap) * np.expm1(gap - self.step)
         places = (first - self.shift) % self.length
         here, following = self._transformed(self._series.terms), self._transformed(self._series.next)
@@ -203,7 +203,7 @@ class Composition:
 
     def _found(self, epsilon: float) -> _FoundMass:
         first = math.ceil((epsilon - self.origin) / self.step)
-        gap = max(0.0, self.origin + first * self.step - epsilon)
+        gap = min(max(0.0, self.origin + first * self.step - epsilon), self.step)  # but for rounding, it is there
         near, far = -math.expm1(-gap), -math.exp(-gap) * math.expm1(gap - self.step)
         turns = (self.frequencies * ((first - self.shift) % self.length)) % self.length
         phases = np.exp(2j * math.pi / self.length * turns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -87,6 +88,8 @@ def _exact(event: Event, epsilon: float) -> Fraction:
 
 
 def _rounded_up(value: Fraction) -> float:
+    if value > sys.float_info.max:
+        return math.inf
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 

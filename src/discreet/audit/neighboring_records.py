@@ -15,6 +15,7 @@ from discreet.core.neighbors import Neighbors
 
 ASKED = "audit"
 EVERY = 3  # columns, at most, all of whose corners are tried
+VALUES = 32  # whole numbers, at most, each of which is tried
 CHANGES = 2  # records of the others that a variation changes, at most
 
 
@@ -90,6 +91,13 @@ class Corners:
         found = self.lower / 2 + self.upper / 2
         return (np.floor(found) if self.lower.dtype.kind in "iu" else found).astype(self.lower.dtype)
 
+    @property
+    def inner(self) -> Values:
+        """Each value but the least and the greatest, where these are whole numbers that are not far apart."""
+        if self.lower.ndim or self.lower.dtype.kind == "f" or int(self.upper) - int(self.lower) >= VALUES:
+            return self.rows[:0]
+        return np.arange(self.lower + 1, self.upper, dtype=self.lower.dtype)
+
     def opposite(self, rows: Values) -> Values:
         """The corner across from each."""
         return np.where(rows == self.upper, self.lower, self.upper)
@@ -138,7 +146,7 @@ class Proposal:
 
 
 def proposed(corners: Corners, neighbors: Neighbors, size: int) -> list[Proposal]:
-    """What is tried first: a record at each corner, added to or moved within data sets of several kinds.
+    """What is tried first: a record at each corner, added to or moved within data sets of several kinds; then values.
 
     Examples
     --------
@@ -149,8 +157,9 @@ def proposed(corners: Corners, neighbors: Neighbors, size: int) -> list[Proposal
     [] and [2]
     [0, 0] and [0, 0, 0]
     """
-    changes = list(_changes(corners, neighbors))
-    return [Proposal(shared, one, other, len(shared)) for shared in _shared(corners, size) for one, other in changes]
+    changes, least = list(_changes(corners, neighbors)), None if neighbors is Neighbors.ADD_REMOVE else corners.lower
+    among = [Proposal(shared, one, other, len(shared)) for shared in _shared(corners, size) for one, other in changes]
+    return [*among, *(Proposal(corners.empty(), least, value, 0) for value in corners.inner)]
 
 
 def _changes(corners: Corners, neighbors: Neighbors) -> Iterator[tuple[Values | None, Values]]:
@@ -170,7 +179,7 @@ def _changes(corners: Corners, neighbors: Neighbors) -> Iterator[tuple[Values | 
 
 
 def _shared(corners: Corners, size: int) -> Iterator[Values]:
-    """None; all low; all high; low and high by turns; and opposed columns by turns."""
+    """None; all low; all high; low and high by turns; opposed columns by turns; and one unlike all others."""
     yield corners.empty()
     low, high = corners.lower[None], corners.upper[None]
     turns = [np.concatenate([low]), np.concatenate([high]), np.concatenate([low, high])]
@@ -178,6 +187,9 @@ def _shared(corners: Corners, size: int) -> Iterator[Values]:
         even = np.where(np.arange(corners.lower.size) % 2 == 0, corners.upper, corners.lower)[None]
         turns.append(np.concatenate([even, corners.opposite(even)]))
     yield from (np.resize(turn, (size, *corners.lower.shape)) for turn in turns if size)
+    if size > 2:
+        for one, others in ((low, high), (high, low)):
+            yield np.concatenate([one, np.repeat(others, size - 1, axis=0)])
 
 
 def given_pairs(neighbors: Any) -> list[NeighboringRecords]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from enum import Enum
 from numbers import Integral, Number, Real
@@ -74,6 +74,22 @@ def check_text(asked: str, name: str, value: object) -> None:
     """
     if not (value is None or isinstance(value, str)):
         raise ParameterError(asked, f"{name} is {shown(value)}", "Give a text.", parameter=name)
+
+
+def check_by_name(asked: str, name: str, value: object) -> None:
+    """Refuse what is no mapping of texts to whatever is said of each.
+
+    Examples
+    --------
+    >>> check_by_name("table", "bounds", {"age": (0, 120)})
+    >>> check_by_name("table", "bounds", [0, 120])
+    Traceback (most recent call last):
+    ...
+    discreet.core.errors.ParameterError: table: bounds is a list. Nothing was released or spent. Give it by name: \
+{"...": ...}.
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
+        raise ParameterError(asked, f"{name} is {quoted(value)}", 'Give it by name: {"...": ...}.', parameter=name)
 
 
 def names_of(columns: str | Iterable[str]) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -42,24 +41,38 @@ def _check(ok: bool, event: str, obstacle: str, remedy: str) -> None:
         raise ParameterError(f"event {event}", obstacle, remedy)
 
 
-def _real(value: object) -> float:
-    """The number that somebody gave; nan where it is none, or beyond floats."""
+def _number(value: Any) -> float:
+    """The number that somebody gave, nan where it is none or beyond floats. Whole ones stay so, as in ledgers."""
     try:
-        return math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+        plain = value.item() if hasattr(value, "item") else value
+        number = math.nan if isinstance(plain, str | bytes) else float(plain)
     except (TypeError, ValueError, OverflowError):
         return math.nan
+    return plain if type(plain) in (int, bool) else number
 
 
-def _check_range(event: str, name: str, value: object, least: float, most: float, remedy: str) -> None:
-    """Refuse what is no number, or none in this range."""
-    if type(value) is not float or not least <= value <= most:
-        _check(least <= _real(value) <= most, event, f"{name} is {shown(value)}", remedy)
+def _real(value: object) -> float:
+    return float(_number(value))
 
 
-def _several(event: str, values: object) -> tuple[Any, ...]:
+def _check_range(event: Event, name: str, least: float, most: float, remedy: str) -> None:
+    """Refuse what is no number, or none in this range; what was checked is what is kept."""
+    given = getattr(event, name)
+    if type(given) is float and least <= given <= most:
+        return
+    number = _number(given)
+    _check(least <= number <= most, event.kind, f"{name} is {shown(given)}", remedy)
+    object.__setattr__(event, name, number)
+
+
+def _several(event: str, values: Any) -> tuple[Any, ...]:
     """The parts of what has some, such as a list."""
-    _check(isinstance(values, Iterable) and not isinstance(values, str), event, f"{shown(values)} has no parts", "")
-    return tuple(cast(Iterable[Any], values))
+    try:
+        if not isinstance(values, str):
+            return tuple(values)
+    except TypeError:
+        pass
+    raise ParameterError(f"event {event}", f"{shown(values)} has no parts", "")
 
 
 def _parts(event: str, values: object) -> tuple[Event, ...]:
@@ -85,7 +98,7 @@ class PureLoss(Event):
     epsilon: float
 
     def __post_init__(self) -> None:
-        _check_range(self.kind, "epsilon", self.epsilon, 0.0, LARGEST, "Give 0 <= epsilon < inf.")
+        _check_range(self, "epsilon", 0.0, LARGEST, "Give 0 <= epsilon < inf.")
 
 
 @dataclass(frozen=True)
@@ -97,8 +110,8 @@ class ApproximateLoss(Event):
     delta: float
 
     def __post_init__(self) -> None:
-        _check_range(self.kind, "epsilon", self.epsilon, 0.0, LARGEST, "Give 0 <= epsilon < inf.")
-        _check_range(self.kind, "delta", self.delta, 0.0, 1.0, "Give 0 <= delta <= 1.")
+        _check_range(self, "epsilon", 0.0, LARGEST, "Give 0 <= epsilon < inf.")
+        _check_range(self, "delta", 0.0, 1.0, "Give 0 <= delta <= 1.")
 
 
 @dataclass(frozen=True)
@@ -109,7 +122,7 @@ class GaussianLoss(Event):
     multiplier: float
 
     def __post_init__(self) -> None:
-        _check_range(self.kind, "multiplier", self.multiplier, LEAST, LARGEST, f"Give {LEAST:g} <= it < inf.")
+        _check_range(self, "multiplier", LEAST, LARGEST, f"Give {LEAST:g} <= it < inf.")
 
 
 @dataclass(frozen=True)
@@ -120,7 +133,7 @@ class LaplaceLoss(Event):
     multiplier: float
 
     def __post_init__(self) -> None:
-        _check_range(self.kind, "multiplier", self.multiplier, LEAST, LARGEST, f"Give {LEAST:g} <= it < inf.")
+        _check_range(self, "multiplier", LEAST, LARGEST, f"Give {LEAST:g} <= it < inf.")
 
 
 @dataclass(frozen=True)
@@ -131,7 +144,7 @@ class ConcentratedLoss(Event):
     rho: float
 
     def __post_init__(self) -> None:
-        _check_range(self.kind, "rho", self.rho, 0.0, LARGEST, "Give 0 <= rho < inf.")
+        _check_range(self, "rho", 0.0, LARGEST, "Give 0 <= rho < inf.")
 
 
 @dataclass(frozen=True)
@@ -171,6 +184,7 @@ class LossTable:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probabilities", tuple(map(_real, _several("discrete", self.probabilities))))
+        object.__setattr__(self, "infinity", _number(self.infinity))
 
 
 @dataclass(frozen=True)
@@ -183,16 +197,16 @@ class DiscreteLoss(Event):
     add: LossTable
 
     def __post_init__(self) -> None:
-        _check_range(self.kind, "step", self.step, TINY, LARGEST, "Give 0 < step < inf.")
+        _check_range(self, "step", TINY, LARGEST, "Give 0 < step < inf.")
         for table in (self.remove, self.add):
             _check(isinstance(table, LossTable), self.kind, "a direction is no table", "Give two tables.")
             near = isinstance(table.first, Integral) and abs(table.first) <= FARTHEST
             _check(near, self.kind, f"a table begins at {shown(table.first)}", "Begin nearer to 0, in whole steps.")
             masses = table.probabilities
             losses = [(table.first + i) * self.step for i in range(len(masses))]
-            there = math.fsum(masses) + _real(table.infinity)
+            there = math.fsum(masses) + table.infinity
             back = math.fsum(p * math.exp(min(-loss, 700.0)) for p, loss in zip(masses, losses, strict=True) if p > 0)
-            positive = all(p >= 0 for p in masses) and _real(table.infinity) >= 0 and len(masses) > 0
+            positive = all(p >= 0 for p in masses) and table.infinity >= 0 and len(masses) > 0
             negative, sums = (
                 "a probability is negative, or there is none",
                 f"{there} and, for the other data set, {back}",
@@ -245,7 +259,7 @@ class Sampled(Event):
     scheme: Scheme = "poisson"
 
     def __post_init__(self) -> None:
-        _check_range(self.kind, "rate", self.rate, TINY, 1.0, "Give 0 < rate <= 1.")
+        _check_range(self, "rate", TINY, 1.0, "Give 0 < rate <= 1.")
         _parts(self.kind, (self.event,))
         known = isinstance(self.scheme, str) and self.scheme in get_args(Scheme)
         remedy = f"Use one of {', '.join(get_args(Scheme))}."

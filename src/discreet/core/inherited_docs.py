@@ -55,13 +55,18 @@ def inherit_docs(kind: type, root: type) -> None:
 
 
 def _parameters(kind: type, root: type, said: list[dict[str, str]]) -> dict[str, str]:
-    """What is said of each parameter, in the order of the signature; a dataclass has those of its bases first."""
+    """What is said of each parameter, in the order of the signature; a dataclass has those of its bases first.
+
+    A class that becomes a dataclass has no signature yet: it takes what its bases take, and its own fields.
+    """
     known = _nearest(said)
     if "__init__" not in vars(kind) and dataclasses.is_dataclass(root):
         return {name: known[name] for name in _nearest(said[::-1])}
     made = next((vars(one)["__init__"] for one in kind.__mro__ if "__init__" in vars(one) and one is not object), None)
-    signature = inspect.signature(made).parameters if made is not None and kind is not root else {}
-    return {name: known[name] for name in signature if name in known} | said[0]
+    names = list(inspect.signature(made).parameters) if made is not None and kind is not root else []
+    if "__init__" not in vars(kind):
+        names += [name for name, said in inspect.get_annotations(kind).items() if not str(said).startswith("ClassVar")]
+    return {name: known[name] for name in names if name in known} | said[0]
 
 
 def _attributes(said: list[dict[str, str]]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -14,7 +13,7 @@ from discreet.questions.graphs.graph_statistic import ENDS, GraphStatistic
 from discreet.questions.question import BoundedQuestion
 from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate
-from discreet.releases.option_docs import documented
+from discreet.releases.option_docs import describing
 from discreet.releases.release import check_confidence
 from discreet.trust.private_data import PrivateData
 from discreet.trust.private_graph import PrivateGraph
@@ -24,8 +23,7 @@ Asking = TypeVar("Asking", bound=Callable[..., Any])
 
 def of_a_graph(function: Asking) -> Asking:
     """Refuse what a function's annotations do not say, and say of its parameters what all functions of graphs say."""
-    function.__doc__ = documented((function,), "graph", list(inspect.signature(function).parameters), {})
-    return cast(Asking, checked(function))
+    return cast(Asking, checked(describing("graph")(function)))
 
 
 def edges_in(data: Any, name: str) -> PrivateData:

@@ -10,7 +10,6 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.checks import shown
 from discreet.core.errors import ParameterError
-from discreet.core.parameters import checked
 from discreet.graphs.asking import degree_bound_of, edges_in, estimated, nodes_in, of_a_graph, whole_graph
 from discreet.questions.columns.total import count_of
 from discreet.questions.graphs.bounded_degree import FlowEdges
@@ -42,9 +41,6 @@ def edge_count(
     ----------
     data : PrivateGraph, or PrivateData of edges
         The graph.
-    max_degree : int, optional
-        Public. Where the unit is a node: how many edges of each node count at most. Edges beyond are left out, which
-        the interval does not cover; see `choose_max_degree`.
 
     Guarantee
     ---------
@@ -63,6 +59,7 @@ def edge_count(
     return _edges("number of edges", data, max_degree, confidence, Budget(epsilon, delta), key)
 
 
+@of_a_graph
 def density(
     data: PrivateData,
     *,
@@ -76,12 +73,12 @@ def density(
 
     Parameters
     ----------
-    data, max_degree, confidence, epsilon, delta, key
-        Public, except for the data. As for `edge_count`.
+    data : PrivateGraph, or PrivateData of edges
+        The graph.
 
     Guarantee
     ---------
-    As for `edge_count`.
+    The event on the receipt, one release of the number of edges (`edge_count`), which is divided by that of pairs.
 
     Examples
     --------
@@ -110,7 +107,7 @@ def _edges(
     return estimated(name, data, question, budget, key, confidence, unit)
 
 
-@checked
+@of_a_graph
 def block_counts(
     data: PrivateData,
     blocks: Sequence[int],
@@ -124,8 +121,8 @@ def block_counts(
 
     Parameters
     ----------
-    data, confidence, epsilon, delta, key
-        Public, except for the data. As for `edge_count`; the unit is an edge.
+    data : PrivateGraph, or PrivateData of edges
+        The graph; its unit is an edge.
     blocks : sequence of int
         Public. The block of each node, 0, 1, 2, ..., or -1 for none. Never found from the edges without paying.
 
@@ -173,7 +170,7 @@ def _places(name: str, nodes: Iterable[int]) -> set[int]:
         raise ParameterError(name, f"{shown(nodes)} is no set of nodes", "Give their places.") from None
 
 
-@checked
+@of_a_graph
 def cut(
     data: PrivateData,
     first: Iterable[int],
@@ -190,8 +187,8 @@ def cut(
 
     Parameters
     ----------
-    data, confidence, epsilon, delta, key
-        Public, except for the data. As for `edge_count`; the unit is an edge.
+    data : PrivateGraph, or PrivateData of edges
+        The graph; its unit is an edge.
     first : iterable of int
         Public. Places of nodes in the list of all.
     second : iterable of int, optional

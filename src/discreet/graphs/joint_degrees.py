@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.parameters import checked
 from discreet.graphs.asking import asked_whole, estimated, of_a_graph, whole_graph
 from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 from discreet.releases.columns import Series
@@ -80,7 +79,7 @@ def joint_degrees(
     )
 
 
-@checked
+@of_a_graph
 def weighted_triangles(
     data: PrivateGraph,
     *,
@@ -92,11 +91,6 @@ def weighted_triangles(
     """Release the sum over all triangles of one over the greatest degree in each: one edge moves it by one at most.
 
     Its noise does not depend on the graph, and it has an interval, which `triangles` has not.
-
-    Parameters
-    ----------
-    data, confidence, epsilon, delta, key
-        Public, except for the data. As for `joint_degrees`.
 
     Guarantee
     ---------

@@ -211,7 +211,7 @@ class Book:
 
     def _lead(self, take: Callable[[], list[WaitingDecision[Any]]]) -> None:
         """Decide for all who wait. The mark is put on disk once other processes may write: theirs is newer."""
-        with self.store.locked() as turn, self._trusted():
+        with self.store.locked(self._follow_ahead) as turn, self._trusted():
             decisions = take()
             before, page = self._written(turn, decisions)
             self._flush()
@@ -221,6 +221,11 @@ class Book:
         told = reached.number if any(each.lasting for each in decisions) else page.handed
         if told > self._anchored:
             self._anchor_synced(reached)
+
+    def _follow_ahead(self, stored: StoredEntries) -> None:
+        """Follow what another process writes while it has the lock: what is left for this one's turn is little."""
+        with self._trusted():
+            self._catch_up(stored, None)
 
     def _anchor_synced(self, mark: AnchoredHead) -> None:
         """Put on disk what the anchor holds, this mark or a newer one, before anybody is told what it speaks for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -41,6 +41,10 @@ class StoredEntries(Protocol):
         """Store bytes with an entry."""
 
 
+def ignored(stored: StoredEntries) -> None:
+    """Do nothing about what others write."""
+
+
 class Turn(Protocol):
     """The lock among all processes, held."""
 
@@ -64,8 +68,12 @@ class EntryStore(Protocol):
     def apart(self) -> AbstractContextManager[StoredEntries]:
         """A consistent view beside whoever writes, in this process too."""
 
-    def locked(self) -> AbstractContextManager[Turn]:
-        """Hold the lock among all processes, for a transaction and what must follow it before another one."""
+    def locked(self, meanwhile: Callable[[StoredEntries], None] = ...) -> AbstractContextManager[Turn]:
+        """Hold the lock among all processes, for a transaction and what must follow it before another one.
+
+        While another process has it, `meanwhile` may be shown the entries again and again. Where it raises, the lock is
+        waited for no longer.
+        """
 
     def flush(self) -> None:
         """See to it that all transactions that were seen so far are on disk."""

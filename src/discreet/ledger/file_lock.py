@@ -7,11 +7,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 PATIENCE = 60.0  # seconds; the lock is usually held for milliseconds
+LOOK = 0.004  # seconds between two things that are done while waiting
 
 if sys.platform == "win32":
     import msvcrt
@@ -52,8 +53,15 @@ else:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, meanwhile: Callable[[], None] | None = None) -> Iterator[None]:
     """Wait for the lock on this file and hold it; the kernel releases it when its holder dies.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file; made where there is none.
+    meanwhile : callable, optional
+        What is done again and again while another process has the lock; where it raises, nobody waits any longer.
 
     Raises
     ------
@@ -62,7 +70,7 @@ def locked(path: Path) -> Iterator[None]:
         it, since it may continue.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    if not _try(descriptor) and not _Waiter(descriptor).granted(PATIENCE):
+    if not _try(descriptor) and not _Waiter(descriptor).granted(PATIENCE, meanwhile):
         raise TimeoutError(f"process {_holder(path)} has held it for {PATIENCE:g} seconds; it may be stopped")
     try:
         with contextlib.suppress(OSError):  # on a full disk the lock is held without a name
@@ -91,11 +99,29 @@ class _Waiter:
         self._got, self._given_up = threading.Event(), False
         threading.Thread(target=self._queue, daemon=True, name="file lock").start()
 
-    def granted(self, seconds: float) -> bool:
-        self._got.wait(seconds)
+    def granted(self, seconds: float, meanwhile: Callable[[], None] | None) -> bool:
+        """Whether the lock was got in time; where waiting is interrupted, it is given back like one that comes late."""
+        try:
+            self._wait(seconds, meanwhile)
+        except BaseException:
+            self._give_up(got=True)
+            raise
+        return not self._give_up(got=False)
+
+    def _wait(self, seconds: float, meanwhile: Callable[[], None] | None) -> None:
+        end = time.monotonic() + seconds
+        while meanwhile is not None and time.monotonic() + LOOK < end and not self._got.wait(LOOK):
+            meanwhile()
+        self._got.wait(end - time.monotonic())
+
+    def _give_up(self, got: bool) -> bool:
+        """Want the lock no longer unless it is here already, or even then; whether it is not wanted."""
         with self._mutex:
-            self._given_up = not self._got.is_set()
-            return not self._given_up
+            here = self._got.is_set()
+            self._given_up = got or not here
+            if got and here:
+                os.close(self._descriptor)
+            return self._given_up
 
     def _queue(self) -> None:
         _wait(self._descriptor)

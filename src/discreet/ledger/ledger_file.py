@@ -18,8 +18,9 @@ import tempfile
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 from discreet.core.held import unheld
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.chain import ChainEntry
-from discreet.ledger.entry_store import WHOLE_OR_NOT
+from discreet.ledger.entry_store import WHOLE_OR_NOT, StoredEntries, ignored
 from discreet.ledger.file_lock import locked
 from discreet.ledger.forked_store import ForkedStore
 from discreet.ledger.own_file import read_own, replace_own
@@ -120,11 +121,17 @@ class LedgerFile(ForkedStore):
                 yield FileEntries(db)
 
     @contextmanager
-    def locked(self) -> Iterator[LockedFile]:
+    def locked(self, meanwhile: Callable[[StoredEntries], None] = ignored) -> Iterator[LockedFile]:
         """Hold the lock among all processes, for a `transaction` and what must follow it before another one."""
         self._present()
-        with self._mutex, self.told(self._connections), locked(self._lock):
+        with self._mutex, self.told(self._connections), locked(self._lock, partial(self._shown, meanwhile)):
             yield LockedFile(self._connection())
+
+    def _shown(self, meanwhile: Callable[[StoredEntries], None]) -> None:
+        """Show what is there while another process writes, by the connection that waits to write."""
+        if self._connections:
+            with transaction(self._connection(), "deferred") as db:
+                meanwhile(FileEntries(db))
 
     def flush(self) -> None:
         """Nothing: a transaction is on disk when it ends."""

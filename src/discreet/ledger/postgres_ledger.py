@@ -87,8 +87,12 @@ class PostgresLedger(StoredLedger):
 
         Parameters
         ----------
-        address, account, anchor
-            As for `create`.
+        address : str
+            Public. The database, as PostgreSQL's own programs take it.
+        account : str
+            Public. The data set's name, and the schema of the account.
+        anchor : path
+            The file of this server that notes the newest head.
         expected_head : str, optional
             A head kept elsewhere; it must occur in the chain. A server that has no anchor yet has to know one.
         analyst : str, optional

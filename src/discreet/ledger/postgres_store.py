@@ -20,7 +20,7 @@ from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing, Missi
 from discreet.core.held import unheld
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.chain import ChainEntry
-from discreet.ledger.entry_store import WHOLE_OR_NOT
+from discreet.ledger.entry_store import WHOLE_OR_NOT, StoredEntries, ignored
 from discreet.ledger.forked_store import ForkedStore
 
 VERSION = 1
@@ -112,8 +112,11 @@ class PostgresStore(ForkedStore):
                 yield PostgresEntries(db)
 
     @contextmanager
-    def locked(self) -> Iterator[PostgresStore]:
-        """Hold the lock of this process; the lock among all is taken, and let go, by each transaction."""
+    def locked(self, meanwhile: Callable[[StoredEntries], None] = ignored) -> Iterator[PostgresStore]:
+        """Hold the lock of this process; the lock among all is taken, and let go, by each transaction.
+
+        Nothing is shown meanwhile: the connection that waits can do nothing else.
+        """
         with self._mutex, self._told("writer"):
             yield self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -14,7 +13,7 @@ from discreet.core.parameters import checked
 from discreet.mechanisms.microdata.changed_rows import ChangedRows
 from discreet.microdata.published_table import PublishedTable
 from discreet.questions.question import AllRecords
-from discreet.releases.option_docs import documented
+from discreet.releases.option_docs import describing
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
@@ -40,8 +39,7 @@ def gives_away(function: Callable[Given, Result]) -> Callable[Given, Result]:
     >>> [line.strip() for line in copied.__doc__.splitlines() if " : " in line]
     ['data : PrivateData', 'times : int', 'waiver : str']
     """
-    function.__doc__ = documented((function,), "given away", list(inspect.signature(function).parameters), {})
-    return checked(function)
+    return checked(describing("given away")(function))
 
 
 class RowMechanism(Protocol):

@@ -45,7 +45,7 @@ def variance(column: str, **options: Any) -> StatisticQuestion:
 
 
 def standard_deviation(column: str, **options: Any) -> StatisticQuestion:
-    """The root of their variance."""
+    """The root of their variance; `ddof` as there."""
     return _asked(discreet.standard_deviation, [column], options)
 
 

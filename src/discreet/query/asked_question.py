@@ -22,6 +22,7 @@ from typing import Any
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.parameters import fits
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.query.forecast.planned_question import PlannedQuestion
 from discreet.query.report import profile
@@ -336,7 +337,8 @@ def _groups(plain: dict[str, Any]) -> AskedQuestion:
     labelled, edges = given.get("labelled", {}), _meant(given.get("edges"))
     options = {one: _meant(given[one]) for one in ("bounds", "weights") if given.get(one) is not None}
     confidence = {} if given.get("confidence") is None else {"confidence": _meant(given["confidence"])}
-    if not isinstance(by, list) or not isinstance(words, list) or not isinstance(labelled, dict):
+    texts = isinstance(labelled, dict) and all(isinstance(one, str) for one in labelled.values())
+    if not fits(by, list[str]) or not fits(words, list[str]) or not texts or labelled.keys() & {"bounds", "weights"}:
         raise ParameterError(ASKED, f"groups is {given!r:.60}", 'Write {"by": ["ward"], "words": ["count"]}.')
 
     def asks(data: PrivateData, budget: Budget, key: str | None) -> Any:

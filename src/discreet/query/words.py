@@ -17,6 +17,7 @@ from typing import Any
 import discreet
 from discreet.core.checks import near_name
 from discreet.core.errors import ParameterError
+from discreet.core.parameters import check_parameters
 from discreet.releases.declaration import Declaration, Option, declaration_of, is_statistic
 
 JOINING = {"of", "and", "the"}
@@ -166,6 +167,7 @@ bounds, where, by, edges, confidence, population, epsilon, delta, key.
                 else f"Give --{option.name}, or {option.name}=..."
             )
             raise ParameterError(asked, f"{option.name} is missing", remedy)
+    check_parameters(asked, declaration.checked, given)
     return StatisticQuestion(function, given)
 
 

@@ -6,7 +6,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 WRAPPER = textwrap.TextWrapper(
     116, initial_indent="    ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
@@ -89,6 +89,11 @@ EVERYWHERE = {
 EVERYWHERE["delta"] = EVERYWHERE["epsilon"]
 GRAPH = {
     "data": Meaning("PrivateGraph", "The graph; its unit is an edge."),
+    "max_degree": Meaning(
+        "int, optional",
+        "Public. Where the unit is a node: how many edges of each node count at most. Edges beyond are left out, which"
+        " the interval does not cover; see `choose_max_degree`.",
+    ),
     "confidence": COLUMN["confidence"],
     "epsilon": Meaning("float", "Public. What this may cost."),
     "delta": Meaning("float", "Public. What this may cost."),
@@ -108,6 +113,34 @@ SHARED = {
     "given away": GIVEN_AWAY,
     "": COLUMN | COLUMNS | EVERYWHERE,
 }
+
+
+Described = TypeVar("Described", bound=Callable[..., Any])
+
+
+def describing(subject: str, *like: Callable[..., Any]) -> Callable[[Described], Described]:
+    """Fill a function's docstring with what its options mean in others like it, or wherever this is asked about.
+
+    Examples
+    --------
+    >>> @describing("columns")
+    ... def width(data, *, times, key=None):
+    ...     '''Release a width.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     times : int
+    ...         Public. How often.
+    ...     '''
+    >>> [line for line in width.__doc__.splitlines() if " : " in line]
+    ['data : PrivateData, array of shape (n, columns), or data frame', 'times : int', 'key : str, optional']
+    """
+
+    def filled(function: Described) -> Described:
+        function.__doc__ = documented((function, *like), subject, list(inspect.signature(function).parameters), {})
+        return function
+
+    return filled
 
 
 Sources = Sequence[Callable[..., Any]]

@@ -18,6 +18,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
 from discreet.core.identity import Unidentified, identity
+from discreet.core.inherited_docs import inherit_docs
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
@@ -42,6 +43,10 @@ class ContinualRelease(CheckedParameters, ABC):
 
     purpose: ClassVar[str]
     neighbors: Neighbors
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherit_docs(cls, ContinualRelease)
 
     def __post_init__(self) -> None:
         for one in dataclasses.fields(self):  # type: ignore[arg-type]
@@ -113,8 +118,10 @@ class ContinualRelease(CheckedParameters, ABC):
             The account. A budget alone pays for this stream and is gone: for a trial.
         purpose : str, optional
             Public. What for; written in the ledger. By default what kind of stream it is.
-        key, analyst : str, optional
-            Public. As for `Holder.permit`: a key opens one stream.
+        key : str, optional
+            Public. Makes a retry safe; a key opens one stream.
+        analyst : str, optional
+            Public. Who asks, where the account has smaller caps for each.
         bits : Bits, optional
             Where noise comes from; secret bits of this process by default.
         """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.checks import check_whole
+from discreet.core.checks import check_by_name, check_whole, shown
 from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, NoPromise, Sampled, walked, written
@@ -18,6 +18,7 @@ from discreet.core.grid import Array
 from discreet.core.ledger import Ledger
 from discreet.core.mechanism import Noise
 from discreet.core.neighbors import MOST_ROWS, RECORD, Neighbors, Unit, check_protected
+from discreet.core.parameters import fits
 from discreet.core.receipt import RELATIONS, in_words
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
@@ -195,6 +196,7 @@ class PrivateData(Holder):
         """
         if not columns:
             raise ParameterError("derive", "nothing is computed", 'Give such as hours="stay * 24".')
+        check_by_name("derive", "bounds", bounds or {})
         return self._after(ComputedRows.read(self.relation, columns, bounds or {}))
 
     def per_unit(
@@ -235,6 +237,9 @@ class PrivateData(Holder):
         >>> longest.unit.rows, list(longest.schema.columns)
         (1, ['visits', 'longest'])
         """
+        check_by_name("per_unit", "bounds", bounds or {})
+        if not fits(by, str | Sequence[str]):
+            raise ParameterError("per_unit", f"by is {shown(by)}", "Name columns.")
         keys = (by,) if isinstance(by, str) else tuple(by)
         said: dict[str, Any] = {name: getattr(one, "words", one) for name, one in columns.items()}
         node: RelationNode = PerUnit.read(self.relation, said, bounds or {}, keys)

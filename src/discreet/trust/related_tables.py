@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.core.bits import Bits
+from discreet.core.checks import shown
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.held import Secret
@@ -171,7 +172,9 @@ def _agreeing(left: RelationNode, right: RelationNode, on: On | None) -> tuple[P
         case Mapping():
             pairs = list(on.items())
         case _:
-            pairs = [(one, one) for one in on]
+            pairs = [(one, one) for one in on] if isinstance(on, Sequence) else []
+    if on is not None and (not pairs or not all(isinstance(one, str) for pair in pairs for one in pair)):
+        raise ParameterError(ASKED, f"on is {shown(on)}", 'Write on="ward", or {"ward": "the other\'s name"}.')
     if right.protected is None and on is None:
         raise ParameterError(ASKED, "nothing says which columns must agree", 'Write on="ward".')
     if right.protected is None:

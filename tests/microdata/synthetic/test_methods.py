@@ -255,13 +255,17 @@ def test_methods_that_choose_are_refused_where_nobody_holds_all_records() -> Non
     assert not local.ledger.entries()
 
 
-def test_contingency_asks_counts_alone_so_that_parties_and_people_can_answer() -> None:
-    local = PrivateData(Local(Frame(ROWS, SCHEMA), bits=DeterministicBits(1)), MemoryLedger(Budget(9.0)))
-    assert np.mean(made("contingency", local, 8.0, 0.0)["kind"] == "v") == pytest.approx(0.5, abs=0.1)
+@pytest.mark.parametrize("method", ["tree", "contingency"])
+def test_where_counts_alone_are_asked_parties_and_people_can_answer(method: str) -> None:
+    local = PrivateData(Local(Frame(ROWS, SCHEMA), bits=DeterministicBits(1)), MemoryLedger(Budget(50.0)))
+    table = made(method, local, 50.0, 0.0)
+    assert np.mean(table["kind"] == "v") == pytest.approx(0.5, abs=0.1)
+    assert np.mean(table["d"] == table["kind"]) == pytest.approx(0.8, abs=0.1)
     halves = {f"p{i}": {name: column[i::3] for name, column in ROWS.items()} for i in range(3)}
     with SecureSum.rehearsal(halves, SCHEMA, threshold=2) as trust:
-        table = made("contingency", PrivateData(trust, MemoryLedger(Budget(2.0, 1e-6))), 2.0)
+        table = made(method, PrivateData(trust, MemoryLedger(Budget(2.0, 1e-6))), 2.0)
     assert np.mean(table["c"][table["a"] == "u"] == "v") == pytest.approx(0.5, abs=0.1)
+    assert np.mean(table["d"] == table["kind"]) == pytest.approx(0.8, abs=0.05)
 
 
 def test_what_cannot_be_made_is_refused_before_a_charge() -> None:

@@ -10,9 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from threadpoolctl import threadpool_limits
 
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
+from discreet.mechanisms.microdata import table_comparison
+from discreet.mechanisms.microdata.table_comparison import FEW, LEAST
 from discreet.microdata.synthetic.synthesize import synthesize
 from discreet.microdata.utility.common_columns import CommonColumns
 from discreet.microdata.utility.utility_report import UtilityReport, utility_report
@@ -63,6 +68,23 @@ def test_a_model_trained_on_the_table_is_tested_on_the_data() -> None:
     assert good[1] > good[2] + 0.05
     assert bad[0] < good[0] - 0.05
     assert report(target=["ill", "sex"]).targets == ("ill", "sex")
+
+
+@pytest.mark.parametrize("few", [LEAST, FEW])
+def test_one_thread_trains_a_model_on_few_records(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where others use the processors, threads wait for one another: a minute in place of a second."""
+    threads, fit = [], HistGradientBoostingClassifier.fit
+
+    def watched(self: Any, *given: Any) -> Any:
+        threads.append(_openmp_effective_n_threads())
+        return fit(self, *given)
+
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", watched)
+    monkeypatch.setattr(table_comparison, "FEW", few)
+    with threadpool_limits(2, "openmp"):
+        all_of_them = _openmp_effective_n_threads()
+        report(target="ill")
+    assert threads == [1 if few == FEW else all_of_them] * 2
 
 
 def test_columns_that_are_lacking_or_coarser_are_named_and_skipped() -> None:

@@ -15,6 +15,7 @@ import pytest
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError
+from discreet.core.neighbors import Unit
 from discreet.query.select.sql import read_sql, sql
 from discreet.query.select.sql_text import LONGEST
 from discreet.trust.private_data import PrivateData
@@ -183,7 +184,7 @@ REFUSED = [
     ("SELECT * FROM v", "would show records"),
     ("SELECT stay FROM v", "neither grouped by nor inside a statistic"),
     ("SELECT ward, count(*) FROM v", "neither grouped by nor inside"),
-    ("SELECT avg(stay) OVER () FROM v", "neither grouped by nor a statistic"),
+    ("SELECT avg(stay) OVER () FROM v", "a window function ranks and adds over rows.* in line 1, letter 8"),
     ("SELECT quantile(stay, 0.5, 7) FROM v", "0.5, 7: one of them stands where nothing is read"),
     ("SELECT quantile(stay, 0.5, 'x') FROM v", "x: one of them stands where nothing is read"),
     ("SELECT mean(stay) FROM v", r"Write avg\(\.\.\.\)"),
@@ -246,6 +247,13 @@ REFUSED = [
     ("SELECT avg(least(" + ", ".join(["stay"] * 11) + ")) FROM v", "least"),
     ("SELECT count(*) FROM v UNION SELECT 1", "not one SELECT"),
     ("SELECT count(*) FROM v; DROP TABLE v", "not one SELECT"),
+    ("SELECT count(*) FROM v UNION SELECT 1", "tables cannot be put below one another, in line 1, letter 8"),
+    ("SELECT count(*) FROM v; DROP TABLE v", "sql 'DROP TABLE v': .* in line 1, letter 36"),
+    ("SELECT count(*) FILTER (WHERE stay > 3) FROM v", "is a question by itself.*CASE WHEN"),
+    ("SELECT avg(stay) / count(*) FROM v", "it computes with statistics, in line 1, letter 8"),
+    ("SELECT quantile(stay, 1.5) FROM v", "its level is 1.5, in line 1, letter 17"),
+    ("SELECT DISTINCT ward FROM v", "DISTINCT is not allowed, in line 1, letter 8"),
+    ("SELECT avg(stay) FROM v WHERE TRUE", "in line 1, letter 31"),
     ("DELETE FROM v", "not one SELECT"),
     ("COPY v TO 'x'", "not one SELECT|cannot be read"),
     ("SELEC count(*)", "cannot be read|not one SELECT"),
@@ -268,6 +276,18 @@ def test_everything_else_is_refused_before_anything_is_spent(text: str, says: st
     assert "Nothing was released or spent" in str(refused.value)
     assert not data.ledger.entries()
     assert time.process_time() - begun < 30
+
+
+def test_a_comment_may_stand_behind_a_statement() -> None:
+    assert sql(private(), "SELECT count(*) AS n FROM v; -- all of them", epsilon=1e5)["n"].values[0] == N
+
+
+def test_the_column_of_units_is_not_asked_about() -> None:
+    data = PrivateData.of({"who": [1, 1, 2], "stay": [1.0, 2.0, 3.0]}, {"stay": (0, 9)}, RICH, unit=Unit("user", "who"))
+    for asked in ("count(who)", "max(WHO)"):
+        with pytest.raises(NotPermitted, match=r"tells whose row it is.*Write count\(DISTINCT"):
+            sql(data, f"SELECT {asked} FROM v")
+    assert sql(data, "SELECT count(DISTINCT who) AS n FROM v", epsilon=1e5)["n"].values[0] == 2
 
 
 WORDS = [

@@ -70,6 +70,17 @@ def test_the_price_may_be_in_the_text_and_is_somewhere(folder: Path, capsys: pyt
         assert [entry.epsilon for entry in ledger.entries()] == pytest.approx([1.0])
 
 
+def test_groups_that_only_the_file_knows_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "SELECT town, count(*) AS n, avg(age) AS age FROM p GROUP BY town ORDER BY n DESC LIMIT 3"
+    asked = ["sql", "patients.csv", text, "--schema", "patients.toml", "--epsilon", "1", "--ledger", "p.ledger"]
+    assert main([*asked, "--delta", "1e-7"]) == 0
+    assert "Alderford" in capsys.readouterr().out
+    assert main(asked) == 5
+    assert "needs a positive delta" in capsys.readouterr().err
+    with SqliteLedger.open(folder / "p.ledger") as ledger:
+        assert [entry.epsilon for entry in ledger.entries()] == pytest.approx([1.0], rel=0.01)
+
+
 def test_what_may_not_be_asked_ends_with_the_code_of_refusals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["sql", "patients.csv", "SELECT * FROM p", "--schema", "patients.toml", "--epsilon", "1"]
     assert main([*asked, "--ledger", "p.ledger"]) == 5

@@ -20,6 +20,7 @@ from discreet.crypto.identity import Identity
 from discreet.learners import KMeans, LinearRegression, OneHotEncoder, PrivatePipeline
 from discreet.ledger.checkpoints import check_signed
 from discreet.noise.system_bits import system_bits
+from discreet.query.aggregates import count, mean
 from discreet.service.client.connect import SiteConnection, connect
 from discreet.service.client.site_line import SiteLine
 from discreet.service.key_file import write_identity
@@ -62,6 +63,21 @@ def test_statistics_of_every_form_are_charged_there_and_read_here(site: SiteConn
     assert abs(found["sql"] - 52.4) < 3
     assert abs(found["by"] - 49.5) < 5
     assert patients.ledger.balance().certified == pytest.approx(before + 3.0, rel=1e-3)
+
+
+def test_several_statistics_of_groups_are_those_of_the_site(site: SiteConnection) -> None:
+    patients = site["patients"].where("age >= 20").derive(hours="stay_days * 24")
+    bounds = {"age": {"f": (18, 60), "m": (40, 95), "x": (18, 95)}}
+    before = patients.ledger.balance().certified
+    asked = patients.group_by("sex").aggregate(n=count(), age=mean("age"), hours=mean("hours"), bounds=bounds)
+    table = asked.release(epsilon=0.5, confidence=0.5)
+    assert patients.ledger.balance().certified == pytest.approx(before + 0.5, rel=1e-3)
+    plain = patients.group_by("sex").aggregate(age=mean("age")).release(epsilon=0.5)
+    assert table.confidence == 0.5
+    assert 1 < plain["age"].values[0] - table["age"].values[0] < 8  # women above 60 count as 60
+    assert 0 < table["age"].values[1] - plain["age"].values[1] < 8  # and men below 40 as 40
+    with pytest.raises(ParameterError, match="where is said of one statistic"):
+        patients.group_by("sex").aggregate(mean("age", where="age > 50"))
 
 
 def test_texts_reports_and_tables_are_answered_too(site: SiteConnection) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -18,7 +20,7 @@ from discreet.service.server.api_description import description, statuses
 from discreet.service.server.api_ways import WAYS
 from discreet.service.server.serving_site import ServedSite, served
 from discreet.service.server.site import Site
-from tests.service.server.made_site import made_site
+from tests.service.server.made_site import TEXT, made_site
 
 ASK = "/api/data/patients/ask"
 
@@ -131,6 +133,41 @@ def test_every_refusal_has_its_status(ann: Sender, cat: Sender, there: ServedSit
     assert 0 < said["values"]["left"] <= 1000
     found, said = cat("GET", "/api/data/patients/verify")
     assert (found, said["dangling"]) == (200, 0)
+
+
+def test_what_may_be_asked_later_says_when_and_charges_nothing(tmp_path: Path) -> None:
+    """Too many at a time, a ledger that cannot be used, a key that has expired, too many in a minute."""
+    text = TEXT.replace("requests = 100000", "requests = 12").replace("running = 64", "running = 1")
+    with Site.open(made_site(tmp_path, text=text)) as site, served(site) as there:
+        ann, old = Sender(there, site.keys.drawn("ann")), Sender(there, site.keys.drawn("ann", time.time() - 1))
+        said = {"question": "count", "epsilon": 0.1, "key": "k"}
+        with site.desk._limits.running("ann"):
+            assert refused_later(ann, said)[0] == (429, "1", "TooMany")
+        assert ann("POST", ASK, said)[0] == 200
+        head = tmp_path / "patients.ledger.head"
+        kept = head.read_bytes()
+        head.unlink()
+        found, refusal = refused_later(ann, {**said, "key": "j"})
+        assert found == (503, "1", "ReadOnlySite")
+        assert "owner" in refusal["remedy"]
+        assert old("POST", ASK, said)[0] == 401
+        head.write_bytes(kept)
+        assert site.reopen(site.file.users["cat"], "patients") == ""
+        while (status := ann("GET", "/api/me")[0]) == 200:
+            pass
+        assert status == 429
+        assert refused_later(ann, said)[0] == (429, "1", "TooMany")
+        assert len(site.history(site.file.users["cat"], "patients")) == 1
+        ann.line.close()
+        old.line.close()
+
+
+def refused_later(sender: Sender, said: Any) -> tuple[tuple[int, str | None, str], Any]:
+    """The status of a question, when it may be sent again, and the kind of its refusal; and all that it says."""
+    sender.line.request("POST", ASK, json.dumps(said), sender.headers)
+    answer = sender.line.getresponse()
+    refusal = json.loads(answer.read())
+    return (answer.status, answer.headers["retry-after"], refusal["error"]), refusal
 
 
 def test_nobody_is_known_without_a_key_and_all_are_refused_alike(there: ServedSite, keys: dict[str, str]) -> None:

@@ -53,12 +53,13 @@ def test_whoever_has_the_turn_writes_down_what_others_asked(store: SiteStore, mo
     store.close()
 
 
-def test_what_could_not_be_written_down_is_tried_again_by_whoever_asked_it(store: SiteStore) -> None:
+@pytest.mark.parametrize("why", [sqlite3.OperationalError("database or disk is full"), MemoryError()])
+def test_what_could_not_be_written_down_is_tried_again_by_whoever_asked_it(store: SiteStore, why: Exception) -> None:
     whole, store._db = store._db, Mock()
-    store._db.execute.side_effect = sqlite3.OperationalError("database or disk is full")
+    store._db.execute.side_effect = why
     other = NewEntry(question(1, 1))
     store._new.append(other)
-    with pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(type(why)):
         store.add_asked(question(2, 2))
     assert [*store._new] == [other]
     store._db = whole

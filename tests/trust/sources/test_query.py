@@ -17,6 +17,7 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, MissingExtra, ParameterError, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.query.select.sql import sql
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.local import Local
@@ -184,6 +185,20 @@ def test_a_postgres_table_has_a_public_number_of_rows_and_a_view_none(postgres: 
     for chosen in ("few", "kept", "own", "parent", "split"):
         with pytest.raises(ParameterError, match="number of records public"):
             replaced(postgres_table(postgres, chosen, schema), schema)
+
+
+@pytest.mark.parametrize("unit", [RECORD, Unit("user", column="who", rows=3)], ids=["records", "users"])
+def test_groups_that_only_a_postgres_table_knows_are_named(unit: Unit, postgres: str) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    rows = {"who": [i // 2 for i in range(300)], "town": ["Bern", "Thun", "Bern"] * 100, "x": [1.0, 2.0, 3.0] * 100}
+    with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("towns", pa.table(rows), mode="replace")
+    schema = Schema({"town": Text(), "x": Number(0, 9)})
+    data = PrivateData.of(postgres_table(postgres, "towns", schema, unit), schema, Budget(1e6, 1e-3), unit=unit)
+    found = sql(data, "SELECT town, count(*) AS n, avg(x) AS x FROM towns GROUP BY town", epsilon=1e5, delta=1e-6)
+    assert found.labels["town"] == ("Bern", "Thun")
+    assert found["n"].values.tolist() == [200, 100]
+    assert found["x"].values == pytest.approx([2, 2], abs=0.01)
 
 
 def test_what_postgres_copies_is_read_as_it_is_in_its_table(postgres: str, tmp_path: Path) -> None:

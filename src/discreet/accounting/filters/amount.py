@@ -73,10 +73,17 @@ class Amount:
     @property
     def floats(self) -> tuple[float, float]:
         """Loss and delta to the nearest float, for people to read."""
-        return self.loss / LOSS_UNITS, self.delta / DELTA_UNITS
+        return _nearest(self.loss, LOSS_UNITS), _nearest(self.delta, DELTA_UNITS)
 
 
 NOTHING = Amount(0, 0)
+
+
+def _nearest(amount: int, units: int) -> float:
+    try:
+        return amount / units
+    except OverflowError:
+        return math.inf
 
 
 def _finite(value: float | Fraction) -> Fraction:

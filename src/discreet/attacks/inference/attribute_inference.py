@@ -22,6 +22,7 @@ from discreet.core.grid import Array
 
 MOST = 64  # values of an attribute that are tried
 CELLS = 2**22  # numbers of rows that are asked at a time
+LARGE = 1e300  # so far a score leads where all others are those of questions on which the target raised
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,10 @@ class _GuessedAttribute:
         if not isinstance(material, ModelMaterial):
             return None
         X = material.data.rows[0]
-        numbers = X.dtype.kind in "fiub"
-        sizes = {place: len(np.unique(X[:, place])) for place in range(X.shape[1])} if numbers else {}
+        sizes = {place: len(_distinct(X[:, place])) for place in range(X.shape[1])} if X.ndim == 2 else {}
         few = {place: size for place, size in sizes.items() if 2 <= size <= MOST}
         if not few or not material.probabilities:
-            return Unfit(f"It needs probabilities, and a feature of numbers with 2 to {MOST} values, which is guessed.")
+            return Unfit(f"It needs probabilities, and a feature with 2 to {MOST} values, which is guessed.")
         return Prepared(cls(material.data, min(few, key=lambda place: few[place])), material.model)
 
     def __post_init__(self) -> None:
@@ -62,8 +62,9 @@ class _GuessedAttribute:
     def run(self, target: Any) -> AttackResult:
         """Guess the attribute of members and others by a model, or a function of rows."""
         start, known, asked = time.perf_counter(), self.known, ModelTarget.of(target)
-        right = self._guessed(asked, known.members_X, known.members_y)
-        elsewhere = self._guessed(asked, known.others_X, known.others_y)
+        right, leads = self._guessed(asked, known.members_X, known.members_y)
+        elsewhere, _ = self._guessed(asked, known.others_X, known.others_y)
+        order = np.argsort(-leads, kind="stable")
         frequent = max(float((known.members_X[:, self.column] == value).mean()) for value in self._values)
         return AttackResult(
             type(self).__name__,
@@ -74,24 +75,28 @@ class _GuessedAttribute:
             max(control_rate(int(elsewhere.sum()), len(elsewhere)), frequent),
             time.perf_counter() - start,
             asked.questions,
-            worst=tuple(np.flatnonzero(right)[:WORST].tolist()),
+            worst=tuple(order[right[order]][:WORST].tolist()),
             details={"rate on others": float(elsewhere.mean()), "questions on which the target raised": asked.raised},
             warnings=known.warnings,
         )
 
     @cached_property
     def _values(self) -> Values:
-        return np.unique(np.concatenate([self.known.members_X[:, self.column], self.known.others_X[:, self.column]]))
+        return _distinct(np.concatenate([self.known.members_X[:, self.column], self.known.others_X[:, self.column]]))
 
-    def _guessed(self, target: ModelTarget, X: Values, y: Values) -> Any:
-        """Whether the value of the highest score is the true one, some rows at a time; where others tie, no guess."""
-        step, right = max(1, CELLS // (len(self._values) * X.shape[1])), []
+    def _guessed(self, target: ModelTarget, X: Values, y: Values) -> tuple[Any, Array]:
+        """Whether the value of the highest score is the true one, some rows at a time, and by how much it leads.
+
+        Where others tie, that is no guess.
+        """
+        step, right, leads = max(1, CELLS // (len(self._values) * X.shape[1])), [], []
         for begin in range(0, len(X), step):
             own = X[begin : begin + step]
             found = self.scores(target, own, y[begin : begin + step])
-            alone = (found == found.max(axis=1, keepdims=True)).sum(axis=1) == 1
-            right.append((self._values[found.argmax(axis=1)] == own[:, self.column]) & alone)
-        return np.concatenate(right)
+            second, first = np.partition(found, -2, axis=1)[:, -2:].T
+            right.append((self._values[found.argmax(axis=1)] == own[:, self.column]) & (first > second))
+            leads.append(np.where(first > second, first - np.maximum(second, -LARGE), 0.0))
+        return np.concatenate(right), np.concatenate(leads)
 
     def _tried(self, X: Values, y: Values) -> tuple[Values, Values]:
         """Each row with each value in turn, and its label."""
@@ -102,6 +107,15 @@ class _GuessedAttribute:
     def _by_row(self, scores: Array) -> Array:
         """A row of scores for each person; what is not a number, where the target raised, is the least."""
         return np.nan_to_num(scores.reshape(-1, len(self._values)), nan=-np.inf)
+
+
+def _distinct(column: Values) -> Values:
+    """The values of a column, numbers or texts, each once and in order; what is missing is none."""
+    if column.dtype.kind != "O":
+        found = np.unique(column)
+        return found[found == found]
+    there = {value for value in column.tolist() if value is not None and value == value}
+    return np.array([*sorted(there, key=lambda value: (isinstance(value, str), value))], dtype=object)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -18,12 +18,60 @@ from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 
-Estimator = Callable[[Array, Array], tuple[Array, int]]  # of a table and the covariance of its noise
 THREAT = ThreatModel("the released table", "the variances of the noise")
 
 
 @dataclass(frozen=True)
-class SpectralFilter:
+class _NoiseTakenOff(ABC):
+    """An attack that estimates true records from a table and the covariance of its noise."""
+
+    original: ArrayLike = field(repr=False)
+    stddev: ArrayLike
+    tolerance: float = 0.25
+    paper: ClassVar[str]
+    threat: ClassVar[ThreatModel] = THREAT
+
+    @classmethod
+    def fitting(cls, material: Material) -> Prepared | Unfit | None:
+        """For tables of numbers with a row for each original record; the size of the noise is public."""
+        if not isinstance(material, TableMaterial):
+            return None
+        if not (material.row_by_row and material.numbers_alone):
+            return Unfit("It needs numbers alone, and a row for each original record, in their order.")
+        stddev = np.nanstd(material.released - material.original, axis=0)
+        if not (stddev > 0).all():
+            return Unfit("It needs a table with noise in every column.")
+        return Prepared(cls(material.original, stddev), material.released)
+
+    def __post_init__(self) -> None:
+        check_positive(type(self).__name__, "tolerance", self.tolerance)
+
+    @abstractmethod
+    def estimate(self, released: Array, noise: Array) -> tuple[Array, int]:
+        """The records behind a table whose noise has this covariance, and how many directions are kept."""
+
+    def run(self, target: Any) -> AttackResult:
+        """Estimate the records of an array, or of a released table of numbers."""
+        name, start = type(self).__name__, time.perf_counter()
+        released, original = number_rows(name, target), number_rows(name, self.original)
+        check_rows(name, released, original, released.shape[1] + 2)
+        if released.shape != original.shape:
+            obstacle = f"the target has {released.shape[1]} columns, the original {original.shape[1]}"
+            raise ParameterError(name, obstacle, "Give the same columns, in the same order.")
+        found, kept = self.estimate(released, _covariance(name, self.stddev, released.shape[1]))
+        before = FoundValues(released, original, self.tolerance)
+        told = before.result(name, THREAT, np.arange(len(original)), 0.0, {})
+        details = {
+            "directions kept": kept,
+            "error as released": told.details["error in standard deviations"],
+            "success as released": told.success,
+        }
+        values, seconds = FoundValues(found, original, self.tolerance), time.perf_counter() - start
+        return values.result(name, self.threat, np.arange(len(original)), seconds, details)
+
+
+@dataclass(frozen=True)
+class SpectralFilter(_NoiseTakenOff):
     """The released table without the directions in which it varies no more than noise would.
 
     Parameters
@@ -50,27 +98,22 @@ class SpectralFilter:
     (True, 1)
     """
 
-    original: ArrayLike = field(repr=False)
-    stddev: ArrayLike
-    tolerance: float = 0.25
     paper: ClassVar[str] = "Kargupta, Datta, Wang and Sivakumar, On the privacy preserving properties of noise, 2003"
-    threat: ClassVar[ThreatModel] = THREAT
 
-    @classmethod
-    def fitting(cls, material: Material) -> Prepared | Unfit | None:
-        """For tables of numbers with a row for each original record; the size of the noise is public."""
-        return _fitting(cls, material)
-
-    def __post_init__(self) -> None:
-        check_positive("SpectralFilter", "tolerance", self.tolerance)
-
-    def run(self, target: Any) -> AttackResult:
-        """Filter an array, or a released table of numbers."""
-        return _run("SpectralFilter", self, target, _filtered)
+    def estimate(self, released: Array, noise: Array) -> tuple[Array, int]:
+        """What lies in directions in which the table varies more than noise would."""
+        if np.count_nonzero(noise - np.diag(np.diag(noise))):
+            obstacle = "stddev is a covariance matrix"
+            raise ParameterError("SpectralFilter", obstacle, "Give one by column; BayesEstimate takes it.")
+        mean, unit = released.mean(axis=0), np.sqrt(np.diag(noise))
+        scaled = (released - mean) / unit
+        sizes, directions = np.linalg.eigh(scaled.T @ scaled / len(scaled))
+        kept = directions[:, sizes > (1 + np.sqrt(scaled.shape[1] / len(scaled))) ** 2]
+        return mean + (scaled @ kept @ kept.T) * unit, kept.shape[1]
 
 
 @dataclass(frozen=True)
-class BayesEstimate:
+class BayesEstimate(_NoiseTakenOff):
     """The most probable record behind each row, if records are Gaussian.
 
     Parameters
@@ -97,49 +140,16 @@ class BayesEstimate:
     True
     """
 
-    original: ArrayLike = field(repr=False)
-    stddev: ArrayLike
-    tolerance: float = 0.25
     paper: ClassVar[str] = "Huang, Du and Chen, Deriving private information from randomized data, 2005"
-    threat: ClassVar[ThreatModel] = THREAT
 
-    @classmethod
-    def fitting(cls, material: Material) -> Prepared | Unfit | None:
-        """For tables of numbers with a row for each original record; the size of the noise is public."""
-        return _fitting(cls, material)
-
-    def __post_init__(self) -> None:
-        check_positive("BayesEstimate", "tolerance", self.tolerance)
-
-    def run(self, target: Any) -> AttackResult:
-        """Estimate the records of an array, or of a released table of numbers."""
-        return _run("BayesEstimate", self, target, _most_probable)
-
-
-def _run(
-    name: str,
-    attack: SpectralFilter | BayesEstimate,
-    target: Any,
-    estimated: Estimator,
-) -> AttackResult:
-    start = time.perf_counter()
-    released, original = number_rows(name, target), number_rows(name, attack.original)
-    check_rows(name, released, original, released.shape[1] + 2)
-    if released.shape != original.shape:
-        obstacle = f"the target has {released.shape[1]} columns, the original {original.shape[1]}"
-        raise ParameterError(name, obstacle, "Give the same columns, in the same order.")
-    noise = _covariance(name, attack.stddev, released.shape[1])
-    if name == "SpectralFilter" and np.count_nonzero(noise - np.diag(np.diag(noise))):
-        raise ParameterError(name, "stddev is a covariance matrix", "Give one by column; BayesEstimate takes it.")
-    found, kept = estimated(released, noise)
-    before = FoundValues(released, original, attack.tolerance).result(name, THREAT, np.arange(len(original)), 0.0, {})
-    details = {
-        "directions kept": kept,
-        "error as released": before.details["error in standard deviations"],
-        "success as released": before.success,
-    }
-    values, seconds = FoundValues(found, original, attack.tolerance), time.perf_counter() - start
-    return values.result(name, attack.threat, np.arange(len(original)), seconds, details)
+    def estimate(self, released: Array, noise: Array) -> tuple[Array, int]:
+        """In units of the noise, in which the mean of a direction with variance s + 1 is shrunk to s / (s + 1)."""
+        mean, root = released.mean(axis=0), np.linalg.cholesky(noise)
+        scaled = np.linalg.solve(root, (released - mean).T).T
+        sizes, directions = np.linalg.eigh(scaled.T @ scaled / len(scaled))
+        own = np.maximum(sizes - 1, 0.0)
+        back = (directions * (own / (own + 1))) @ directions.T
+        return mean + scaled @ back @ root.T, int((own > 0).sum())
 
 
 def _covariance(name: str, stddev: ArrayLike, columns: int) -> Array:
@@ -154,32 +164,3 @@ def _covariance(name: str, stddev: ArrayLike, columns: int) -> Array:
         obstacle = "stddev is no positive number for each column, and no covariance matrix"
         raise ParameterError(name, obstacle, f"Give one number, {columns}, or a matrix of {columns} by {columns}.")
     return given
-
-
-def _filtered(released: Array, noise: Array) -> tuple[Array, int]:
-    mean, unit = released.mean(axis=0), np.sqrt(np.diag(noise))
-    scaled = (released - mean) / unit
-    sizes, directions = np.linalg.eigh(scaled.T @ scaled / len(scaled))
-    kept = directions[:, sizes > (1 + np.sqrt(scaled.shape[1] / len(scaled))) ** 2]
-    return mean + (scaled @ kept @ kept.T) * unit, kept.shape[1]
-
-
-def _most_probable(released: Array, noise: Array) -> tuple[Array, int]:
-    """In units of the noise, in which the mean of a direction with variance s + 1 is shrunk to s / (s + 1)."""
-    mean, root = released.mean(axis=0), np.linalg.cholesky(noise)
-    scaled = np.linalg.solve(root, (released - mean).T).T
-    sizes, directions = np.linalg.eigh(scaled.T @ scaled / len(scaled))
-    own = np.maximum(sizes - 1, 0.0)
-    back = (directions * (own / (own + 1))) @ directions.T
-    return mean + scaled @ back @ root.T, int((own > 0).sum())
-
-
-def _fitting(kind: type[SpectralFilter | BayesEstimate], material: Material) -> Prepared | Unfit | None:
-    if not isinstance(material, TableMaterial):
-        return None
-    if not (material.row_by_row and material.numbers_alone):
-        return Unfit("It needs numbers alone, and a row for each original record, in their order.")
-    stddev = np.nanstd(material.released - material.original, axis=0)
-    if not (stddev > 0).all():
-        return Unfit("It needs a table with noise in every column.")
-    return Prepared(kind(material.original, stddev), material.released)

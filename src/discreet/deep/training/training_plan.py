@@ -145,8 +145,16 @@ class TrainingPlan:
 
         Parameters
         ----------
-        budget, batch, expected_size, epochs, clip, momentum
-            Public. As for `of`.
+        budget : Budget
+            Public. What the whole run may cost.
+        batch, expected_size : int
+            Public. How many records a step looks at, on average, and how many there are, about.
+        epochs : float
+            Public. How often a step looks at each record, on average.
+        clip : float
+            Public. The greatest length of the gradient of a record.
+        momentum : float
+            Public. That of the optimizer.
         """
         check_whole(ASKED, "batch", batch)
         most = min(MOST, expected_size // int(batch), max(1, round(epochs * expected_size / batch)))

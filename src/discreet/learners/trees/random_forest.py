@@ -79,7 +79,7 @@ class RandomForestClassifier(RandomTrees):
         Public, and released where trees are chosen. The feature that each node splits; the children of node i are
         2 i + 1 and 2 i + 2.
     cuts_ : array of shape (n_trees, n_nodes)
-        As `features_`. Where; greater values go right.
+        Public, and released where trees are chosen. The value at which each node splits; greater values go right.
 
     Guarantee
     ---------

@@ -97,9 +97,10 @@ class GoogleMemo(SecretMemo):
     Parameters
     ----------
     secret : bytes
-        The client's own, as for `SecretMemo`.
+        The client's own, from a secure source; at least 6 bytes, better 32. To be shown to nobody.
     metric : bytes
-        Public. As for `SecretMemo`.
+        Public. Names what is reported, so that two metrics have coins of their own; its SHA-256 digest comes before the
+        filter. Nothing does where it is empty.
     f : float
         Public. That of all responses: a multiple of 1/128.
 

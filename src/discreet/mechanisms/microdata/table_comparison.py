@@ -18,6 +18,7 @@ from discreet.questions.tables.coded_tables import AxisPlaces, TableCodes
 
 LEAST = 20  # records to train on, and to test on
 ROUNDS = 50  # trees of a model
+FEW = 2**17  # records, from which on threads save time; among fewer they wait for one another
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class TableComparison:
 
     def _predicted(self, train: Array, test: Array, target: int) -> Array:
         from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import threadpool_limits
 
         known = _classes(train, target)
         if len(np.unique(known)) < 2:
@@ -99,8 +101,9 @@ class TableComparison:
         model = HistGradientBoostingClassifier(
             max_iter=ROUNDS, categorical_features=np.delete(kinds, target), random_state=0, early_stopping=False
         )
-        model.fit(np.delete(train, target, axis=1), known)
-        return np.asarray(model.predict(np.delete(test, target, axis=1)))
+        with threadpool_limits(1 if len(train) < FEW else None, "openmp"):
+            model.fit(np.delete(train, target, axis=1), known)
+            return np.asarray(model.predict(np.delete(test, target, axis=1)))
 
 
 def _classes(records: Array, target: int) -> Array:

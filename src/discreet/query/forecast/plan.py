@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.checks import check_whole
+from discreet.core.checks import check_whole, is_number
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.progress_bar import patient_bar
@@ -106,7 +106,7 @@ def plan(
     of = data if isinstance(data, PrivateData) else schema_of(cast(PlainSchema, data))
     practice = Practice(of, _assumed(of, n), delta)
     meant = [planned_question(question, beside) for question in questions]
-    prices = [Budget(float(one), delta) for one in np.atleast_1d(EPSILONS if epsilon is None else epsilon)]
+    prices = [Budget(one, delta) for one in (EPSILONS if epsilon is None else _several(epsilon))]
     rows, bar = [], patient_bar()
     for done, question in enumerate(meant):
         bar(done, len(meant), question.name)
@@ -116,6 +116,12 @@ def plan(
             rows += [row for price in prices for row in _rows(tried(question, practice, price), practice, price)]
     bar(len(meant), len(meant), "done")
     return Forecast(practice.n, tuple(rows), for_error)
+
+
+def _several(epsilon: float | Sequence[float]) -> list[float]:
+    """One price or more, as plain numbers; what is no number is left for `Budget` to refuse."""
+    found: list[float] = np.array(epsilon, dtype=object).ravel().tolist()
+    return [float(one) if is_number(one) else one for one in found]
 
 
 def _assumed(data: PrivateData | Schema, n: int | None) -> int:

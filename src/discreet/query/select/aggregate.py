@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.checks import check_positive
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.query.select.shared_sums import of_pair
 from discreet.query.words import StatisticQuestion, declared, statistic_asked
 from discreet.questions.tables.cells import Edges
@@ -80,6 +80,7 @@ class Aggregate:
 
     def __post_init__(self) -> None:
         check_positive(ASKED, f"the weight of {self.label}", self.weight)
+        check_own(f"{ASKED} {self.label!r:.60}", self.question)
 
     @property
     def statistic(self) -> str:
@@ -109,7 +110,7 @@ class Aggregate:
         own = {name: options[name] for name in declaration.own}
         columns = tuple(options.get("columns") or ())
         paired = declaration.gives is PairTable and len(columns) == 2
-        self._check_single(declaration, own, bool(of.by), paired)
+        self._check_single(declaration, own, paired)
         if paired:
             return of_pair(declaration.compute(ColumnsOf(of.data, columns, budget=of.budget, groups=of.every), **own))
         if declaration.subject:
@@ -121,9 +122,18 @@ class Aggregate:
         assert isinstance(found, OneSum)
         return found
 
-    def _check_single(self, declaration: Declaration, own: Mapping[str, Any], grouped: bool, paired: bool) -> None:
+    def _check_single(self, declaration: Declaration, own: Mapping[str, Any], paired: bool) -> None:
         """Refuse what is no single number of every group."""
         single = Estimate in (declaration.gives, *get_args(declaration.gives)) and np.ndim(own.get("q", 0.5)) == 0
-        if (declaration.no_by is not None and grouped) or not (single or paired):
+        if declaration.no_by is not None or not (single or paired):  # the former may pay by themselves
             remedy = f"Ask for it by itself: discreet.{declaration.name}(...)."
             raise NotPermitted(ASKED, f"{declaration.title} is no single number of every group", remedy)
+
+
+def check_own(asked: str, question: StatisticQuestion) -> None:
+    """Refuse what is said of one statistic, and would have to be said of all of them: nothing reads it here."""
+    declaration = declaration_of(question.function)
+    taken = {*declaration.own, declaration.subject} - {"confidence"}
+    for name in question.options:
+        if name not in taken:
+            raise ParameterError(asked, f"{name} is said of one statistic", "Say it of all of them.", parameter=name)

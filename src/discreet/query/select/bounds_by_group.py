@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.checks import check_by_name
 from discreet.core.condition import name_of
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
@@ -65,6 +66,7 @@ class BoundsByGroup:
             raise NotPermitted(ASKED, obstacle, "Group by one column with listed values.")
         places: dict[str, str] = {}
         for column, ends in bounds.items():
+            check_by_name(ASKED, f"those of {column:.60}", ends)
             if not any(one.column == column for one in statistics):
                 raise ParameterError(ASKED, f"nothing is asked of {column!r:.60}", "Leave its bounds out.")
             places[column] = next(

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.checks import check_by_name, shown
 from discreet.core.errors import ParameterError
+from discreet.query.select.aggregate import check_own
 from discreet.query.select.bounds_by_group import BoundsByGroup, GroupEnds
 from discreet.query.select.frame_query import ASKED, FrameQuery
 from discreet.query.words import StatisticQuestion, Wording, named, statistic_asked, unknown
@@ -39,8 +41,14 @@ class GroupedData:
     by: tuple[str, ...] = ()
     edges: Edges | None = None
 
+    def __post_init__(self) -> None:
+        for name in self.by:
+            if not isinstance(name, str):
+                raise ParameterError("group_by", f"{shown(name)} is no name of a column", "Give texts.")
+
     def aggregate(
         self,
+        /,
         *asked: Statistic,
         bounds: Mapping[str, Mapping[str, GroupEnds]] | None = None,
         weights: Mapping[str, float] | None = None,
@@ -63,6 +71,8 @@ class GroupedData:
         if priced := [name for name in PRICE if name in labelled]:
             remedy = f"Write .aggregate(...).release({priced[0]}=...)."
             raise ParameterError(ASKED, f"{priced[0]} is said before anything is released", remedy)
+        for name, said_by_name in (("bounds", bounds), ("weights", weights)):
+            check_by_name(ASKED, name, said_by_name or {})
         words, named_words = list(map(_words, asked)), {label: _words(one) for label, one in labelled.items()}
         statistics = [*zip(words, asked, strict=True), *labelled.items()]
         weighted = _weighted([_statistic(label, one) for label, one in statistics], weights or {})
@@ -71,7 +81,9 @@ class GroupedData:
         relation = StatisticRows(GroupedRows(scaled.data.relation, self.by, self.edges), scaled.statistics)
         said: dict[str, Any] = {"by": [*self.by], "words": words, "labelled": named_words, "edges": self.edges}
         said |= {name: one for name, one in (("bounds", bounds), ("weights", weights)) if one is not None}
-        return FrameQuery(scaled, relation, f"{text}{f' by {chr(32).join(self.by)}' if self.by else ''}", said)
+        return FrameQuery(
+            self.data, scaled, relation, f"{text}{f' by {chr(32).join(self.by)}' if self.by else ''}", said
+        )
 
 
 def group_by(data: PrivateData, *by: str, edges: Edges | None = None) -> GroupedData:
@@ -105,6 +117,7 @@ def group_by(data: PrivateData, *by: str, edges: Edges | None = None) -> Grouped
 
 def _statistic(label: str, asked: Statistic) -> RowStatistic:
     question = asked if isinstance(asked, StatisticQuestion) else _in_words(asked)
+    check_own(f"{ASKED} {_words(asked)!r:.60}", question)
     return RowStatistic(label, question.function.__name__, tuple(question.options.items()))
 
 
@@ -124,9 +137,6 @@ def _in_words(text: str) -> StatisticQuestion:
     if found is None:
         raise unknown(f"{ASKED} {text!r:.60}", words.words[0] if words.words else "", WAYS)
     function, columns = found
-    for name in ("by", "where", "epsilon", "delta", "key", "edges"):
-        if name in words.options:
-            raise ParameterError(f"{ASKED} {text!r:.60}", f"{name} is said of one statistic", "Say it of all of them.")
     return statistic_asked(f"{ASKED} {text!r:.60}", function, columns, words.options)
 
 

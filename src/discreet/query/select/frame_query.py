@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from discreet.core.budget import Budget
-from discreet.core.checks import check_positive
+from discreet.core.checks import check_by_name, check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.plan import MOST_EPSILON, plan
@@ -37,8 +37,10 @@ class FrameQuery:
 
     Parameters
     ----------
+    of : PrivateData
+        The records, as they are told of where questions are answered elsewhere.
     scaled : BoundsByGroup
-        The records, and which columns have bounds of their own in each group.
+        The same records, and which columns have bounds of their own in each group.
     relation : StatisticRows
         Public. What is asked.
     purpose : str
@@ -47,6 +49,7 @@ class FrameQuery:
         Public. What was said, as it is told where questions are answered elsewhere.
     """
 
+    of: PrivateData
     scaled: BoundsByGroup
     relation: StatisticRows
     purpose: str
@@ -77,7 +80,7 @@ class FrameQuery:
         """
         budget = Budget(epsilon, delta)
         said = {"groups": {**self.said, "confidence": confidence}}
-        with telling(self.data, said, budget) if self.data.elsewhere else nullcontext():
+        with telling(self.of, said, budget) if self.of.elsewhere else nullcontext():
             return self.scaled.restored(self.selection(budget, confidence).released(self.purpose, key))
 
     def plan(
@@ -110,6 +113,7 @@ class FrameQuery:
         found = plan(self.data, PlannedQuestion(self.purpose, read_once(read)), n=n, epsilon=epsilon, **how)
         if expected is None:
             return found
+        check_by_name(ASKED, "expected", expected)
         prices = dict.fromkeys((one.epsilon, one.delta) for one in found.expectations if math.isfinite(one.epsilon))
         lost = []
         for price, delta in prices:
@@ -130,6 +134,7 @@ class FrameQuery:
         delta : float
             Public. What all may cost, beside epsilon.
         """
+        check_by_name(ASKED, "errors", errors)
         labels = [one.label for one in self.relation.statistics]
         if sorted(errors) != sorted(labels):
             raise ParameterError(

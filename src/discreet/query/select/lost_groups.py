@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.core.checks import check_positive
+from discreet.core.checks import check_by_name, check_positive
 from discreet.core.errors import ParameterError
 from discreet.query.select.selection import Selection
 
@@ -35,6 +35,7 @@ class LostGroups:
     @classmethod
     def of(cls, selection: Selection, expected: Mapping[str, float]) -> LostGroups:
         """Of a selection whose plan names groups first."""
+        check_by_name("lost groups", "expected", expected)
         for name, size in expected.items():
             check_positive("lost groups", f"the size of {name!r:.40}", size, 0.0, 2.0**53)
         if not expected:

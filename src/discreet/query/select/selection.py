@@ -29,6 +29,7 @@ from discreet.releases.ask import OneSum, Released
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import MOST_GROUPS, Groups, series_of
 from discreet.releases.joint_plan import JointPlan, Stage, priced, staged
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.releases.table import Table
 from discreet.schema.relation.asked_rows import GroupedRows, RowStatistic, StatisticRows
@@ -85,6 +86,7 @@ class Selection:
         labels = [*self.by, *(one.label for one in self.aggregates)]
         if not self.aggregates or len(set(labels)) != len(labels):
             raise ParameterError(ASKED, f"its columns are {', '.join(labels) or 'none'}", "Name each column once.")
+        check_confidence(ASKED, self.confidence)
 
     @classmethod
     def read(cls, data: PrivateData, asked: StatisticRows, budget: Budget, confidence: float = CONFIDENCE) -> Selection:
@@ -123,7 +125,9 @@ class Selection:
         """The same with a made-up value in place of values that only the data know: of the same form and price."""
         if self.unlisted is None:
             return self
-        return self._naming({self.unlisted: Category((PLACEHOLDER,))})
+        found = self._naming({self.unlisted: Category((PLACEHOLDER,))})
+        Groups.of(found.data, found.by, found.edges)  # edges of what makes no groups are refused before they are paid
+        return found
 
     @property
     def placeheld(self) -> Selection:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from discreet.core.checks import check_by_name
 from discreet.core.errors import ParameterError
 from discreet.query.select.privacy_options import PrivacyOptions
 from discreet.query.select.selection import Selection
@@ -16,6 +18,8 @@ from discreet.questions.tables.cells import Edges
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
 from discreet.schema.relation.asked_rows import ShownGroups, StatisticRows
+from discreet.trust.private_data import PrivateData
+from discreet.trust.public_table import PublicTable
 from discreet.trust.telling import telling
 
 
@@ -63,7 +67,8 @@ def sql(
     text : str
         Public. One SELECT of statistics (count, sum, avg, variance, stddev, min, max, median, quantile) of columns or
         of numbers that are computed from single records, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT. The last
-        three see released rows alone. `WITH` and queries in FROM may choose and compute, record by record.
+        three see released rows alone. `WITH` and queries in FROM may choose and compute, record by record. `variance`
+        and `stddev` divide by one less than the number of values, `var_pop` and `stddev_pop` by their number.
     epsilon, delta : float, optional
         Public. What it may cost in all; 1 and 0 by default. Also in the text, as BigQuery writes it:
         `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) ...`.
@@ -118,6 +123,10 @@ def read_sql(
     confidence: float = CONFIDENCE,
 ) -> SqlStatement:
     """The same without asking it: refused here, if it may not be asked."""
+    check_by_name(ASKED, "bounds", bounds or {})
+    for one in data.values() if isinstance(data, Mapping) else (data,):
+        if not isinstance(one, PrivateData | PublicTable):
+            raise ParameterError(ASKED, f"a {type(one).__name__} is no table", "Give PrivateData, or tables by name.")
     plain, said = PrivacyOptions.read(text)
     budget, statement = said.budget(epsilon, delta), SqlText(plain)
     node = statement.parsed()

@@ -45,7 +45,8 @@ class SqlAggregates:
     def read(self, label: str, node: Node) -> RowStatistic:
         """One of them, by its label or one that says what it is."""
         self._check_given(node)
-        statistic, of, options = STATISTICS[kind_of(node)], node.this, {}
+        statistic, of = STATISTICS[kind_of(node)], node.this
+        options: dict[str, Any] = {}
         if kind_of(node) == "WithinGroup":
             of, options["q"] = self._ranked(node)
         elif statistic == "quantile":
@@ -54,6 +55,11 @@ class SqlAggregates:
             options["ddof"] = 1
         elif kind_of(node) in OF_A_POPULATION:
             options["population"] = True
+        if not 0 <= options.get("q", 0.5) <= 1:
+            self.sql.refused(node, f"its level is {options['q']:g}", "Give one from 0 to 1.")
+        if self.rows.is_unit(of) and of.name.lower() not in map(str.lower, self.rows.names):
+            remedy = f"Write count(DISTINCT {of.name}), or ask for other columns."
+            self.sql.refused(node, f"{of.name} tells whose row it is, and is no column to ask about", remedy)
         if kind_of(of) == "Distinct":
             if statistic != "count" or len(of.expressions) != 1:
                 self.sql.refused(node, "only units, or the values of one column, are counted once each", "Name one.")

@@ -11,7 +11,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.held import unheld
 from discreet.query.select.sql_aggregates import SqlAggregates
 from discreet.query.select.sql_rows import SqlRows, labelled
-from discreet.query.select.sql_text import ASKED, SIGNS, STATISTICS, SqlText, kind_of, number_of
+from discreet.query.select.sql_text import ASKED, REFUSED, SIGNS, STATISTICS, SqlText, kind_of, number_of
 from discreet.questions.tables.cells import Edges
 from discreet.schema.relation.asked_rows import GroupedRows, Having, Ordered, RowStatistic, ShownGroups, StatisticRows
 from discreet.schema.schema import Number, Text
@@ -25,6 +25,8 @@ WAYS = (
     "covar_pop, covar_samp, corr."
 )
 INSTEAD = {
+    "window": "Ask for a statistic of all rows, or of groups with GROUP BY.",
+    "filter": "Write such as sum(CASE WHEN ... THEN 1 ELSE 0 END), or a SELECT with WHERE.",
     "mean": "Write avg(...).",
     "total": "Write sum(...).",
     "approxdistinct": "Write count(DISTINCT ...).",
@@ -142,7 +144,7 @@ class SqlSelect:
         elif kind_of(node) == "Star":
             self.sql.refused(node, "SELECT * would show records", "Ask for statistics, such as count(*).")
         elif kind_of(node) != "Column" and node not in self.grouped:
-            self.sql.refused(node, "it is neither grouped by nor a statistic that is known here", _way(node))
+            self.sql.refused(node, *_why_not(node))
         elif kind_of(node) == "Column":
             found = self.rows.reader.column(node)
             if found not in self.groups.values():
@@ -188,7 +190,10 @@ class SqlSelect:
         return int(found)
 
 
-def _way(node: Node) -> str:
-    """What would be asked instead of a function that is not known."""
+def _why_not(node: Node) -> tuple[str, str]:
+    """Why a part of the SELECT is refused, and what would be asked instead of it."""
+    if kind_of(node) not in REFUSED and any(kind_of(one) in STATISTICS for one in node.walk()):
+        return "it computes with statistics", "Select each of them, and compute with what is released."
+    reason = REFUSED.get(kind_of(node), "it is neither grouped by nor a statistic that is known here")
     called = node.this if kind_of(node) == "Anonymous" else getattr(node, "key", "")
-    return INSTEAD.get(str(called).lower(), WAYS)
+    return reason, INSTEAD.get(str(called).lower(), WAYS)

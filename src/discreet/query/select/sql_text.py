@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -51,6 +51,7 @@ REFUSED = {
     "Window": "a window function ranks and adds over rows, which bounds nothing",
     "Union": "tables cannot be put below one another",
     "Join": "tables are joined in FROM",
+    "Filter": "a statistic of some of the rows is a question by itself",
     "Distinct": "only units, and the values of a column, can be counted once each",
     "Subquery": "a query inside an expression reads other rows",
     "Select": "a query inside an expression reads other rows",
@@ -82,11 +83,19 @@ class SqlText:
         except (SqlglotError, RecursionError) as why:
             line = str(why).partition("\n")[0][:200]
             raise ParameterError(ASKED, f"it cannot be read: {line}", "Write one SELECT.") from None
-        statements = [one for one in found if one is not None]
-        if len(statements) != 1 or kind_of(statements[0]) != "Select":
-            raise NotPermitted(ASKED, "it is not one SELECT", "Write one SELECT, and nothing behind it.")
+        statements = [one for one in found if one is not None and kind_of(one) != "Semicolon"]  # comments at the end
+        self._check_single(statements)
         self._check_whole(statements[0])
         return statements[0]
+
+    def _check_single(self, statements: Sequence[Node]) -> None:
+        """Refuse what is not one SELECT, and show what else there is."""
+        obstacle, remedy = "it is not one SELECT", "Write one SELECT, and nothing behind it."
+        if not statements:
+            raise NotPermitted(ASKED, obstacle, remedy)
+        for one in statements[1:] if kind_of(statements[0]) == "Select" else statements:
+            why = f": {REFUSED['Union']}" if kind_of(one) == "Union" else ""
+            self.refused(one, f"{obstacle}{why}", remedy)
 
     def _check_whole(self, node: Node) -> None:
         """Refuse a number or a text that the parser overlooks, as it does with arguments that it does not know."""
@@ -135,6 +144,10 @@ class SqlText:
 
     def _place(self, node: Node) -> str:
         starts = [one.meta["start"] for one in node.walk() if "start" in one.meta]
+        if not starts:  # of words alone, such as DISTINCT: they are looked for, and may stand there once
+            word = re.escape(self._marked(node).partition(" ")[0])
+            found = [one.start() for one in re.finditer(rf"\b{word}\b", self.text, re.IGNORECASE)]
+            starts = found if len(found) == 1 else []
         return place_in(self.text, min(starts)) if starts else ""
 
 

@@ -12,6 +12,7 @@ from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
+from discreet.core.inherited_docs import inherit_docs
 from discreet.core.parameters import CheckedParameters
 from discreet.sequential.counters.counter import MOST_NUMBERS
 
@@ -46,6 +47,10 @@ class Agent(CheckedParameters, ABC):
     purpose: ClassVar[str] = "bandit"
     lowest: ClassVar[float] = 0.0
     highest: ClassVar[float] = 1.0
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherit_docs(cls, Agent)
 
     def __init__(self, arms: int, *, runs: int | None = None) -> None:
         check_whole(self.purpose, "arms", arms)

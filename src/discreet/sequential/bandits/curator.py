@@ -24,6 +24,13 @@ class RewardCurator(ContinualRelease):
 
     `event` is the price of all responses together, for neighbors that differ in the reward of one round (replace). Who
     takes part in several rounds pays for each: compose the events.
+
+    Parameters
+    ----------
+    reward_map : RewardMap
+        Public. How rewards become numbers in [0, 1].
+    runs : int, optional
+        Public. How many independent runs are played at once; without it there is one.
     """
 
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE  # type: ignore[misc]

@@ -20,8 +20,6 @@ class EpisodeAgent(Agent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     epsilon : float
         Public. That of the curator, `EpisodeSums`.
 
@@ -98,8 +96,6 @@ class LazyKLUCB(EpisodeAgent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     epsilon : float
         Public. That of the curator, `EpisodeSums`.
     alpha : float
@@ -157,8 +153,6 @@ class SuccessiveElimination(EpisodeAgent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     epsilon : float
         Public. That of the curator, `EpisodeSums`.
     beta : float

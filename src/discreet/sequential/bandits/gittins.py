@@ -69,8 +69,6 @@ class GittinsIndex(Agent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     discount : float
         Public. What a reward one round later is worth.
     depth : int

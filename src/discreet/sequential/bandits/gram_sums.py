@@ -48,7 +48,7 @@ class GramSums(ContinualRelease):
     reward_map : RewardMap
         Public. How rewards become numbers in [0, 1].
     runs : int, optional
-        Public. As for `Agent`.
+        Public. How many independent runs are played at once; without it there is one.
 
     Guarantee
     ---------

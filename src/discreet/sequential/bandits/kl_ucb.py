@@ -49,11 +49,6 @@ class KLUCB(Agent):
     epsilon grows as 2 / epsilon^2 ln T times the sum of 1 / gap, 16 times less than that of LDP-UCB-B, since the index
     knows the variance of the bits.
 
-    Parameters
-    ----------
-    arms, runs : int
-        As for `Agent`.
-
     Examples
     --------
     >>> agent = KLUCB(arms=2).partial_fit(0, 1.0).partial_fit(1, 0.0)

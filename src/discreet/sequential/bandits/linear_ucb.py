@@ -37,7 +37,7 @@ class LinearUCB(CheckedParameters):
     dimension : int
         Public. Of contexts, whose length is at most 1.
     rounds : int
-        Public. As for the curator.
+        Public. How many rounds are played at most: as many as the curator has.
     stddev : float
         Public. `curator.stddev`.
     norm : float
@@ -49,7 +49,8 @@ class LinearUCB(CheckedParameters):
     width : float
         Public. Times beta_t; less explores less than the theorem asks for.
     runs : int, optional
-        Public. As for `Agent`.
+        Public. How many independent runs are played at once; without it there is one, and arms and responses are
+        scalars.
 
     Examples
     --------

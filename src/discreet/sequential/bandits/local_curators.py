@@ -32,8 +32,6 @@ class LaplaceCurator(RewardCurator):
     ----------
     epsilon : float
         Public. Of one response.
-    reward_map : RewardMap
-        Public. How rewards become numbers in [0, 1].
 
     Guarantee
     ---------
@@ -98,8 +96,6 @@ class BernoulliCurator(RewardCurator):
     ----------
     epsilon : float
         Public. Of one response.
-    reward_map : RewardMap
-        Public. How rewards become numbers in [0, 1].
 
     Guarantee
     ---------

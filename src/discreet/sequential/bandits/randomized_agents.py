@@ -22,8 +22,6 @@ class Exp3(Agent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     random_state : int or None
         Public. Seeds the choice of arms.
 
@@ -66,8 +64,6 @@ class ThompsonSampling(Agent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     random_state : int or None
         Public. Seeds the draws from posteriors.
 

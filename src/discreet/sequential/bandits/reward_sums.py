@@ -37,10 +37,6 @@ class RunningSums(RewardCurator):
         Public. How many rewards come at most.
     epsilon : float
         Public. Of all responses together.
-    reward_map : RewardMap
-        Public. How rewards become numbers in [0, 1].
-    runs : int, optional
-        Public. As for `Agent`.
 
     Guarantee
     ---------
@@ -117,10 +113,6 @@ class EpisodeSums(RewardCurator):
     ----------
     epsilon : float
         Public. Of all responses together.
-    reward_map : RewardMap
-        Public. How rewards become numbers in [0, 1].
-    runs : int, optional
-        Public. As for `Agent`.
 
     Guarantee
     ---------

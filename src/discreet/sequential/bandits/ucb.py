@@ -18,11 +18,6 @@ class UCB1(Agent):
     Auer, Cesa-Bianchi and Fischer 2002, Theorem 1. With the bits of a `BernoulliCurator` this is LDP-UCB-B of Ren,
     Zhou, Liu and Shroff 2020, whose regret grows as 8 coth(epsilon / 2)^2 ln T times the sum of 1 / gap.
 
-    Parameters
-    ----------
-    arms, runs : int
-        As for `Agent`.
-
     Examples
     --------
     >>> agent = UCB1(arms=2)
@@ -49,8 +44,6 @@ class LaplaceUCB(Agent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     epsilon : float
         Public. That of the `LaplaceCurator`.
 
@@ -86,12 +79,10 @@ class TreeUCB(Agent):
 
     Parameters
     ----------
-    arms, runs : int
-        As for `Agent`.
     rounds : int
-        Public. As for the curator.
+        Public. How many rounds are played at most: as many as the curator has.
     epsilon : float
-        Public. As for the curator.
+        Public. That of the curator, `RunningSums`.
 
     Examples
     --------

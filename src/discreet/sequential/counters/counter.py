@@ -101,6 +101,17 @@ class Counter(ContinualRelease):
 
     A subclass has the fields `neighbors` and `contributions`, says what an update may be and how far a unit moves what
     gets noise (`updates`), and how many updates there are at most (`last_clock`).
+
+    Parameters
+    ----------
+    bound : Bound
+        Public. What each update is clipped to; by default numbers from 0 to 1.
+    size : int
+        Public. How many numbers an update has.
+    neighbors : Neighbors
+        Public. Whether an update of zeros (`ADD_REMOVE`) or any other update (`REPLACE`) takes the place of a unit's.
+    contributions : int
+        Public. In how many updates a unit takes part at most: 1 protects single events, more protect whole users.
     """
 
     longer: ClassVar[str] = "Plan for more, or count by doubling."

@@ -51,8 +51,6 @@ class DoublingCounter(Counter):
     ----------
     noise : Laplace or Gaussian
         Public. Of all releases together. Laplace noise needs kind "tree".
-    bound, size, neighbors, contributions
-        Public. As for `TreeCounter`.
     first : int
         Public. How many updates the first counter is for; at least the contributions of a unit.
     kind : {"square_root", "tree"}

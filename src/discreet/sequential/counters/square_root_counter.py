@@ -97,14 +97,6 @@ class SquareRootCounter(Counter):
         Public. How many updates there are at most, up to 65,536. All of them are kept, twice.
     noise : Gaussian
         Public. Its multiplier is in units of what one unit moves C x by.
-    bound : Bound
-        Public. What each update is clipped to; by default numbers from 0 to 1.
-    size : int
-        Public. How many numbers an update has.
-    neighbors : Neighbors
-        Public. Whether an update of zeros (`ADD_REMOVE`) or any other update (`REPLACE`) takes the place of a unit's.
-    contributions : int
-        Public. In how many updates a unit takes part at most: 1 protects single events, more protect whole users.
 
     Guarantee
     ---------

@@ -60,14 +60,6 @@ class TreeCounter(Counter):
         Public. How many updates there are at most.
     noise : Laplace or Gaussian
         Public. Its multiplier is in units of what one unit moves all nodes by.
-    bound : Bound
-        Public. What each update is clipped to; by default numbers from 0 to 1.
-    size : int
-        Public. How many numbers an update has.
-    neighbors : Neighbors
-        Public. Whether an update of zeros (`ADD_REMOVE`) or any other update (`REPLACE`) takes the place of a unit's.
-    contributions : int
-        Public. In how many updates a unit takes part at most: 1 protects single events, more protect whole users.
     streams : int
         Public. How many streams are counted side by side, each with its own clock; a unit is in one of them.
 

@@ -66,7 +66,25 @@ def change_of(bound: Bound, adjacency: Adjacency, neighbors: Neighbors, contribu
 
 
 class PrivateFilter(Counter):
-    """A filter and where its noise is: what `FilterStream` and `KalmanStream` share."""
+    """A filter and where its noise is: what `FilterStream` and `KalmanStream` share.
+
+    Parameters
+    ----------
+    noise : Gaussian
+        Public. Its multiplier is in units of what one unit moves by, over all times together.
+    adjacency : {"event", "signal"}
+        Public. What is hidden: single samples, which are events, or the whole signal of one input. In both cases a unit
+        feeds one input.
+    horizon : int, optional
+        Public. How many samples there are at most; without it, the stream has no end.
+    neighbors : Neighbors
+        Public. Whether zeros (`ADD_REMOVE`) or what any other unit contributes (`REPLACE`), also to other samples or
+        inputs, takes the place of what a unit contributes.
+    contributions : int
+        Public. In how many samples of its input a unit takes part at most, once in each, with adjacency "event".
+    streams : int
+        Public. How many signals are filtered side by side, each by a filter of its own; a unit is in one of them.
+    """
 
     longer: ClassVar[str] = "Plan for more, or leave out the horizon."
     noise: Additive
@@ -143,26 +161,12 @@ class FilterStream(PrivateFilter):
     ----------
     system : TransferFunction or StateSpace
         Public. The filter.
-    noise : Gaussian
-        Public. Its multiplier is in units of what one unit moves by, over all times together.
     bound : Bound
         Public. What each number of a sample is clipped to, by default to 0 to 1; with adjacency "signal", also the l2
         norm of each input over all times: what would be more is cut off.
     placement : {"input", "output", "zero_forcing"}, optional
         Public. Where the noise is added; by default where it leaves the least mean squared error: see
         `better_placement`.
-    adjacency : {"event", "signal"}
-        Public. What is hidden: single samples, which are events, or the whole signal of one input. In both cases a unit
-        feeds one input.
-    horizon : int, optional
-        Public. How many samples there are at most; without it, the stream has no end.
-    neighbors : Neighbors
-        Public. Whether zeros (`ADD_REMOVE`) or what any other unit contributes (`REPLACE`), also to other samples or
-        inputs, takes the place of what a unit contributes.
-    contributions : int
-        Public. In how many samples of its input a unit takes part at most, once in each, with adjacency "event".
-    streams : int
-        Public. How many signals are filtered side by side, each by a filter of its own; a unit is in one of them.
 
     Guarantee
     ---------

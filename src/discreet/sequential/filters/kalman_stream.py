@@ -13,6 +13,7 @@ from discreet.core.bound import Bound
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.releases.option_docs import describing
 from discreet.sequential.counters.counter import UNIT
 from discreet.sequential.filters.filter_stream import Change, PrivateFilter, change_of
 from discreet.sequential.filters.kalman_filter import RunningKalman, SteadyKalman
@@ -43,15 +44,11 @@ class KalmanStream(PrivateFilter):
     ----------
     model : KalmanModel
         Public. What moves, what is measured and what is wanted.
-    noise : Gaussian
-        Public. Its multiplier is in units of what one unit moves by, over all times together.
     bound : Bound
         Public. What each measurement is clipped to; by default 0 to 1.
     placement : {"input", "output", "zero_forcing"}, optional
         Public. Where the noise is added; by default where it leaves the least mean squared error: see
         `better_kalman_placement`.
-    adjacency, horizon, neighbors, contributions, streams
-        Public. As for `FilterStream`.
 
     Guarantee
     ---------
@@ -124,6 +121,7 @@ class KalmanStream(PrivateFilter):
         return np.sqrt(np.diag(self.model.L @ running.covariance @ self.model.L.T))
 
 
+@describing("", KalmanStream)
 def better_kalman_placement(
     model: KalmanModel,
     noise: Additive,
@@ -135,11 +133,6 @@ def better_kalman_placement(
     contributions: int = 1,
 ) -> PlacementReport:
     """Compare placements of the noise of a Kalman filter by the mean squared error of what is wanted.
-
-    Parameters
-    ----------
-    model, noise, bound, adjacency, horizon, neighbors, contributions
-        Public. As for `KalmanStream`.
 
     Returns
     -------

@@ -187,8 +187,12 @@ def better_placement(
     ----------
     system : TransferFunction or StateSpace
         Public. The filter.
-    adjacency, contributions, horizon
-        Public. As for `FilterStream`.
+    adjacency : {"event", "signal"}
+        Public. What is hidden: single samples, or the whole signal of one input.
+    contributions : int
+        Public. In how many samples of its input a unit takes part at most, with adjacency "event".
+    horizon : int, optional
+        Public. How many samples there are at most.
 
     Returns
     -------

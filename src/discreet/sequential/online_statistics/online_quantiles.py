@@ -50,16 +50,8 @@ class OnlineQuantiles(OnlineStatistic[tuple[OnlineEstimate, ...]]):
     ----------
     q : float or sequence of float
         Public. The levels, in [0, 1].
-    bounds : (float, float)
-        Public. Values are clipped to them.
-    noise : Gaussian
-        Public. Its multiplier is in units of what one unit moves all sums of all times by.
-    horizon : int, optional
-        Public. How many updates there are at most, up to 65,536; without it the stream has no end.
     bins : int
         Public. How many equal cells, up to 1,024. Quantiles are interpolated between their edges.
-    neighbors, contributions, confidence
-        Public. As for `OnlineMoments`.
 
     Guarantee
     ---------

@@ -98,6 +98,22 @@ class OnlineStatistic(ContinualRelease, Generic[Release]):
 
     A subclass has the fields `bounds`, `noise`, `horizon`, `neighbors`, `contributions` and `confidence`, and says what
     a record adds (`vector_bound`, `size` and `added`) and what noisy sums show (`released`).
+
+    Parameters
+    ----------
+    bounds : (float, float)
+        Public. Values are clipped to them.
+    noise : Gaussian
+        Public. Its multiplier is in units of what one unit moves all sums of all times by.
+    horizon : int, optional
+        Public. How many updates there are at most, up to 65,536; without it the stream has no end.
+    neighbors : Neighbors
+        Public. `REPLACE`: every update is a record, of which one may be another, so their number is the time.
+        `ADD_REMOVE`: an update may be no record (None or nan), and whether it is one is hidden.
+    contributions : int
+        Public. In how many updates a unit takes part at most.
+    confidence : float
+        Public. Of the interval of each number at each time.
     """
 
     bounds: tuple[float, float]

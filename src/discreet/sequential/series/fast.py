@@ -34,6 +34,20 @@ class SampledSeries(SeriesStream):
     """Series estimated from noisy samples: what `FAST` and `WindowedFAST` share.
 
     `length` is how many times the samples are for: all, or those of a window.
+
+    Parameters
+    ----------
+    series : int
+        Public. How many series are followed side by side, each sampled at times of its own.
+    neighbors : Neighbors
+        Public. Whether a unit is added or removed, or replaced by any other, which may be there at other times.
+    sampling : {"adaptive", "fixed"}
+        Public. Whether the controller sets the times of samples, or all intervals are equal.
+    step_variance : float, optional
+        Public. The variance of what a series moves by from one time to the next; by default several are tried, and
+        those count most that foretell noisy numbers best.
+    controller : PIDController
+        Public. Its gains.
     """
 
     noise: Additive
@@ -107,24 +121,9 @@ class FAST(SampledSeries):
         Public. Of all releases together: its multiplier is in units of what one unit moves all samples by.
     samples : int
         Public. How many samples are taken of each series.
-    bound : Bound
-        Public. What each unit's value at a time is clipped to; by default numbers from 0 to 1.
-    series : int
-        Public. How many series are followed side by side, each sampled at times of its own.
-    memberships : int
-        Public. To how many of them a unit adds values at most.
     contributions : int, optional
         Public. At how many times a unit is there at most; by default at all, which protects whole users. 1 protects
         single events.
-    neighbors : Neighbors
-        Public. Whether a unit is added or removed, or replaced by any other, which may be there at other times.
-    sampling : {"adaptive", "fixed"}
-        Public. Whether the controller sets the times of samples, or all intervals are equal.
-    step_variance : float, optional
-        Public. The variance of what a series moves by from one time to the next; by default several are tried, and
-        those count most that foretell noisy numbers best.
-    controller : PIDController
-        Public. Its gains.
 
     Guarantee
     ---------

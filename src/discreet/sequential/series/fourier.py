@@ -21,6 +21,7 @@ from discreet.core.errors import ParameterError
 from discreet.questions.question import BoundedSum
 from discreet.questions.series.fourier import MOST_PERIODS, fourier_basis, fourier_of_events, fourier_of_people
 from discreet.releases.ask import columns_of
+from discreet.releases.option_docs import describing
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.schema.dates import Temporal
@@ -33,6 +34,7 @@ from discreet.trust.private_data import PrivateData
 NORMS: tuple[Norm, ...] = ("l1", "l2")
 
 
+@describing("columns")
 def series_of_people(
     data: Any,
     columns: str | Sequence[str] | None = None,
@@ -63,8 +65,6 @@ def series_of_people(
         bounds allow.
     confidence : float
         Public. Of the band.
-    bounds, epsilon, delta, key
-        Public. As for `mean`.
 
     Returns
     -------
@@ -112,6 +112,7 @@ def series_of_people(
     )
 
 
+@describing("columns", series_of_people)
 def series_of_events(
     data: Any,
     time: str,
@@ -141,13 +142,9 @@ def series_of_events(
         Public. The column that is added up; by default events are counted.
     periods : int, optional
         Public. How many; by default one for each value of time, where the schema has a step.
-    coefficients, confidence
-        Public. As for `series_of_people`.
     radius : float, optional
         Public. The length in l2 of what one event, or a pooled unit, adds; needed for pooled units. By default the
         longest of an event, sqrt(m / periods) of its value for m real numbers.
-    bounds, epsilon, delta, key
-        Public. As for `mean`.
 
     Returns
     -------
@@ -156,8 +153,9 @@ def series_of_events(
 
     Guarantee
     ---------
-    As for `series_of_people`. One event is a column of the basis times its value: bounded by its own length in l1 for
-    Laplace noise, and in l2 for Gaussian noise.
+    The event on the receipt, for the data set's own neighbors, that of `series_of_people` with another bound: one event
+    is a column of the basis times its value, bounded by its own length in l1 for Laplace noise, and in l2 for Gaussian
+    noise.
 
     Examples
     --------

@@ -105,6 +105,13 @@ class SeriesStream(ContinualRelease):
     """Release a number for each of several series, time after time: a description.
 
     A subclass has the fields `bound`, `series`, `memberships` and `neighbors`.
+
+    Parameters
+    ----------
+    bound : Bound
+        Public. What each unit's value at a time is clipped to; by default numbers from 0 to 1.
+    memberships : int
+        Public. To how many of them a unit adds values at most.
     """
 
     bound: Bound

@@ -44,12 +44,8 @@ class WEventStream(SeriesStream):
         Public. w: how many consecutive times are protected together.
     epsilon : float
         Public. Of all releases, for whatever a unit adds within one window.
-    bound : Bound
-        Public. What each unit's value at a time is clipped to; by default numbers from 0 to 1.
     series : int
         Public. How many series are followed side by side, each published at times of its own.
-    memberships : int
-        Public. To how many of them a unit adds values at most.
     neighbors : Neighbors
         Public. Whether what a unit adds within a window is added or removed, or replaced by what any other adds within
         a window of its own.
@@ -156,14 +152,9 @@ class OpenWEvent(OpenSeries[WEventStream]):
 class BudgetDistribution(WEventStream):
     """A w-event stream whose publications each get half of what the window has left: for few changes in a window.
 
-    Parameters
-    ----------
-    window, epsilon, bound, series, memberships, neighbors
-        Public. As for `WEventStream`.
-
     Guarantee
     ---------
-    As for `WEventStream`: what was spent in the last w - 1 times and the half of what is left are no more than all.
+    That of `WEventStream`: what was spent in the last w - 1 times and the half of what is left are no more than all.
     Kellaris, Papadopoulos, Xiao and Papadias 2014.
 
     Examples
@@ -199,14 +190,9 @@ class BudgetAbsorption(WEventStream):
     Each time has an equal share. A publication takes its own and those of the times before that made none, up to w.
     As many times after it make none, so that no window holds more than its shares.
 
-    Parameters
-    ----------
-    window, epsilon, bound, series, memberships, neighbors
-        Public. As for `WEventStream`.
-
     Guarantee
     ---------
-    As for `WEventStream`. A publication of j shares at time t spans the times from t - j + 1, the first that it
+    That of `WEventStream`. A publication of j shares at time t spans the times from t - j + 1, the first that it
     absorbs, to t + j - 1, the last that it makes give up. Spans do not overlap, since the next one absorbs times after
     that. A window with publications in it either holds at least j times of the span of each, and so no more shares than
     times; or it lies inside the span of one, which then is alone in it and has at most w shares.

@@ -35,8 +35,6 @@ class WindowedFAST(SampledSeries):
         Public. Its multiplier is in units of what one unit moves all samples of a window by.
     samples : int
         Public. How many samples of each series any window has at most.
-    bound, series, memberships, neighbors, sampling, step_variance, controller
-        Public. As for `FAST`.
 
     Guarantee
     ---------

@@ -220,7 +220,7 @@ class SiteStore:
             some, taken = taken[:MOST_ROWS], taken[MOST_ROWS:]
             try:
                 self._write_some(db, some)
-            except sqlite3.Error:
+            except BaseException:
                 self._new.extendleft(reversed([one for one in (*some, *taken) if one is not own]))
                 raise
 

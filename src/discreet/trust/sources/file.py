@@ -149,6 +149,8 @@ class File(Stream):
         super().__init__(
             asked, self._batches, schema, unit, unit_type=unit_types.pop() if len(unit_types) == 1 else None
         )
+        form: dict[str, Any] = {"delimiter": delimiter, "dialect": dialect}
+        self.reopened = lambda other: shielded("read the records again", lambda: File(path, other, unit, **form))
 
     def _decoded_table(self) -> DecodedTable | None:
         try:

@@ -29,7 +29,7 @@ from discreet.trust.sources.postgres import (
     postgres_rows,
 )
 from discreet.trust.sources.relation import ENGINE_LOCK, LockedStream, Relation
-from discreet.trust.sources.shielded import check_reachable
+from discreet.trust.sources.shielded import check_reachable, shielded
 from discreet.trust.sources.source import Batched
 from discreet.trust.sources.stream import Stream
 
@@ -249,6 +249,9 @@ def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *,
         _close(held)
         raise
     weakref.finalize(records, _close, held)
+    records.reopened = lambda other: shielded(
+        "read the records again", lambda: postgres_table(uri, table, other, unit, namespace=namespace)
+    )
     return records
 
 
