@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,16 +92,10 @@ def test_residuals_are_shrunk_to_their_own_size_as_it_falls() -> None:
     X = np.random.default_rng(4).uniform(-1, 1, (10_000, 2))
     y = np.where(X[:, 0] > 0, 25.0, 15.0) + 0.1 * X[:, 1]
     asked: list[float] = []
-    ask = Permit.ask
-
-    def listening(permit: Any, question: Any, mechanism: Any) -> Any:
-        if question.recipe.name == "leaf_gradients":
-            asked.append(question.recipe.parameters["residual"])
-        return ask(permit, question, mechanism)
-
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Permit, "ask", listening)
+        listen(patched, lambda recipe: asked.append(recipe.parameters.get("residual", np.inf)))
         model = BoostedTreesRegressor(**FIELDS, epsilon=3.0).fit(X, y)
+    asked = [one for one in asked if np.isfinite(one)]
     assert asked == sorted(asked, reverse=True)
     assert asked[0] == model.residual_ > FAR
     assert asked[-1] < asked[0] / 2
@@ -163,3 +158,25 @@ def test_where_noise_hides_what_leaves_say_predictions_are_constant() -> None:
         models = [BoostedTreesRegressor(**FIELDS, epsilon=0.3, delta=price).fit(X[:60], y[:60]) for _ in range(4)]
         assert all(model.n_iter_ == 0 and np.ptp(model.predict(X)) == 0 for model in models)
         assert np.mean([model.predict(X[:1])[0] for model in models]) == pytest.approx(20, abs=6)
+    kept: list[str] = []
+    with pytest.MonkeyPatch.context() as patched:
+        listen(patched, lambda recipe: kept.append(recipe.name))
+        BoostedTreesRegressor(**FIELDS, epsilon=0.3).fit(X[:60], y[:60])
+    assert kept.count("winsorized") == 10  # all that the rounds were paid for
+
+
+def listen(patched: pytest.MonkeyPatch, heard: Callable[[Any], None]) -> None:
+    """Tell of every question that is asked."""
+    ask = Permit.ask
+
+    def listening(permit: Any, question: Any, mechanism: Any) -> Any:
+        heard(question.recipe)
+        return ask(permit, question, mechanism)
+
+    patched.setattr(Permit, "ask", listening)
+
+
+def test_where_there_is_hardly_noise_one_round_is_nearly_an_exact_fit() -> None:
+    X, y = people()
+    model = BoostedTreesRegressor(8, max_iter=1, **FIELDS, epsilon=1000.0).fit(X, y)
+    assert model.score(X, y) > 0.9 * TWIN(model).fit(X, y).score(X, y) > 0.1
