@@ -32,8 +32,8 @@ from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-# From made-up data: `random_boosting` in benchmarks/tuning_trees.py; HIDDEN on some sets by hand. What is done where noise
-# is small (AMPLE_ROUNDS, STILL, LOOSEST) was settled on the sets of tests/learners/twins.py.
+# From made-up data: `random_boosting` in benchmarks/tuning_trees.py; HIDDEN on some sets by hand. What is done where
+# noise is small (AMPLE_ROUNDS, STILL, LOOSEST) was settled on the sets of tests/learners/twins.py.
 COUNTS, MOMENTS, START, STEPS = 0.06, 0.04, 0.02, 0.88  # shares of the budget
 ROUNDS, PURE_ROUNDS, AMPLE_ROUNDS = 10, 3, 20
 AMPLE = 10.0  # the epsilon from which noise leaves room for more rounds
