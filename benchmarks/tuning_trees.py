@@ -22,6 +22,8 @@ from discreet.learners.trees import (
     additive_classifier,
     additive_model,
     boosted_stumps,
+    boosted_trees,
+    boosted_trees_regressor,
     forest_plan,
     growth_plan,
     random_forest,
@@ -29,6 +31,8 @@ from discreet.learners.trees import (
 )
 from discreet.learners.trees.additive_classifier import AdditiveClassifier
 from discreet.learners.trees.boosted_stumps import BoostedStumps
+from discreet.learners.trees.boosted_trees_classifier import BoostedTreesClassifier
+from discreet.learners.trees.boosted_trees_regressor import BoostedTreesRegressor
 from discreet.learners.trees.decision_tree import DecisionTreeClassifier
 from discreet.learners.trees.random_forest import RandomForestClassifier
 
@@ -236,6 +240,16 @@ def forests() -> None:
         print(f"{words:<28}", *(f"{one:.3f}" for one in found), flush=True)
 
 
+def pure_forests() -> None:
+    """The same without a delta, where choices are dearer: by records times epsilon."""
+    sets = [large(0), large(1), curved(0)]
+    for epsilon, enough in itertools.product((10.0, 30.0, 100.0, 300.0), (1e12, 0.0)):
+        with patch.object(random_forest, "PURELY_ENOUGH", enough):
+            found = [data.score(RandomForestClassifier(random_state=0), epsilon, 0.0) for data in sets]
+        words = f"epsilon {epsilon:g}, {'random' if enough else 'grown'}"
+        print(f"{words:<28}", *(f"{one:.3f}" for one in found), flush=True)
+
+
 def ample() -> None:
     """Accuracies of 4000 records at large epsilons, by the number of trees and of splits that each is chosen from."""
     every = [large(0), large(1), large(2), curved(0)]
@@ -281,10 +295,64 @@ def afresh() -> None:
     against("chosen trees, FEW", 300.0, shallow)
 
 
+def together(name: str, seed: int) -> Split:
+    """10,000 records, and 5000 others, whose target depends on two or three features at once."""
+    rng, size = np.random.default_rng(1000 + seed), 15_000
+    X = rng.uniform(-1, 1, (size, 6))
+    noise = 0.5 * rng.normal(size=size)
+    match name:
+        case "product":
+            y = (rng.random(size) < expit(12 * X[:, 0] * X[:, 1] * X[:, 2])).astype(np.int64)
+        case "signs":
+            y = np.sign(X[:, 0] * X[:, 1] * X[:, 2]) + noise
+        case "steps":
+            y = np.floor(3 * X[:, 0]) * (X[:, 1] > 0.2) + (X[:, 2] > 0) + noise
+        case _:
+            Z = rng.normal(size=(size, 6))
+            Z[:, 1], Z[:, 3], Z[:, 4] = Z[:, 1] + 1.5 * Z[:, 0], Z[:, 3] + 1.5 * Z[:, 0], Z[:, 2] + 0.2 * Z[:, 4]
+            X, y = np.clip(Z / 8, -1, 1), np.tanh(Z[:, 0] * Z[:, 2]) + (Z[:, 1] > 0) * Z[:, 5] + noise
+    y = y if name == "product" else np.clip(y / 8, -1, 1)
+    return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:], 2 if name == "product" else 0)
+
+
+def random_boosting() -> None:
+    """Accuracies and R2 of boosted trees with random splits, by constants: two seeds each."""
+    names, usual = ("product", "signs", "steps", "correlated"), {"FAR": 1.0, "ROUNDS": 10, "TREES": 32, "DEPTH": 4}
+    tried: list[tuple[float, float, dict[str, Any]]] = [
+        *((1.0, 1e-6, {"FAR": far}) for far in (0.7, 1.0, 1.5)),
+        *((1.0, 1e-6, {"ROUNDS": rounds}) for rounds in (6, 10, 16)),
+        *((10.0, 1e-6, {"STILL": still}) for still in (1e-9, 0.003, 0.01, 0.03)),
+        *((epsilon, 1e-6, {"TREES": t, "DEPTH": d}) for epsilon in (0.3, 3.0) for t, d in ((16, 4), (32, 3), (32, 4))),
+        *((3.0, 0.0, {"PURE_TREES": t, "DEPTH": d}) for t, d in ((4, 4), (8, 3), (8, 4), (16, 4))),
+        *((3.0, 0.0, {"PURE_ROUNDS": rounds}) for rounds in (2, 3, 5)),
+    ]
+    for epsilon, price, constants in tried:
+        found = {**usual, **constants}
+        far = found.pop("FAR")
+        with patch.multiple(boosted_trees, **found), patch.object(boosted_trees_regressor, "FAR", far):
+            scores = [
+                np.mean(
+                    [
+                        together(name, seed).score(
+                            BoostedTreesClassifier(random_state=seed)
+                            if name == "product"
+                            else BoostedTreesRegressor(random_state=seed),
+                            epsilon,
+                            price,
+                        )
+                        for seed in range(2)
+                    ]
+                )
+                for name in names
+            ]
+        print(f"epsilon {epsilon:g}, delta {price:g}, {constants!s:<32}", *(f"{one:.3f}" for one in scores), flush=True)
+
+
 TABLES: dict[str, Callable[[], None]] = {
     "afresh": afresh,
     "deep": deep,
     "forests": forests,
+    "pure_forests": pure_forests,
     "ample": ample,
     "chosen": chosen,
     "sharper": sharper,
@@ -292,6 +360,7 @@ TABLES: dict[str, Callable[[], None]] = {
     "lots": lots,
     "additive": additive,
     "boosted": boosted,
+    "random_boosting": random_boosting,
 }
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ FITTED_LONG = {
     "BoostedStumps": "careers",
     "QuantileRegressor": "amounts",
     "KernelSVC": "spheres",
+    "BoostedTreesClassifier": "spheres",
+    "BoostedTreesRegressor": "amounts",
 }
 """Learners that take seconds: held to it on this set, on which they are nearest to the limit, and on others in long
 trials."""

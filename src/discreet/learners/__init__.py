@@ -11,8 +11,10 @@ from discreet.core.checks import near_name
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 MEANT = {
     "SVC": "KernelSVC or LinearSVC",
-    "GradientBoostingClassifier": "BoostedStumps",
-    "HistGradientBoostingClassifier": "BoostedStumps",
+    "GradientBoostingClassifier": "BoostedTreesClassifier",
+    "GradientBoostingRegressor": "BoostedTreesRegressor",
+    "HistGradientBoostingClassifier": "BoostedTreesClassifier",
+    "HistGradientBoostingRegressor": "BoostedTreesRegressor",
     "MultinomialNB": "CategoricalNB",
     "Pipeline": "PrivatePipeline",
     "GridSearchCV": "PrivateSearchCV",

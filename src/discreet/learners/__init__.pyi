@@ -35,6 +35,8 @@ from .selection.private_search_cv import PrivateSearchCV as PrivateSearchCV
 from .trees.additive_classifier import AdditiveClassifier as AdditiveClassifier
 from .trees.additive_regressor import AdditiveRegressor as AdditiveRegressor
 from .trees.boosted_stumps import BoostedStumps as BoostedStumps
+from .trees.boosted_trees_classifier import BoostedTreesClassifier as BoostedTreesClassifier
+from .trees.boosted_trees_regressor import BoostedTreesRegressor as BoostedTreesRegressor
 from .trees.decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
 from .trees.isolation_forest import IsolationForest as IsolationForest
 from .trees.random_decision_trees import RandomDecisionTrees as RandomDecisionTrees

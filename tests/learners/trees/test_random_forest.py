@@ -208,18 +208,23 @@ def test_its_probabilities_are_no_worse_than_those_of_a_constant() -> None:
 
 
 def test_where_noise_is_small_each_split_is_one_of_a_few_and_the_fit_costs_what_it_says() -> None:
+    """Without a delta choices are dearer, and splits random up to a larger epsilon."""
     X, y = people(2000)
-    for price in (1e-6, 0.0):
+    for epsilon, price in ((60.0, 1e-6), (600.0, 0.0)):
         fields = {**FIELDS, "expected_size": 2000, "delta": price}
-        model = RandomForestClassifier(3, max_depth=3, **fields, epsilon=60.0).fit(X, y)
-        task = model._task(X, y, Budget(60.0, price))
+        model = RandomForestClassifier(3, max_depth=3, **fields, epsilon=epsilon).fit(X, y)
+        task = model._task(X, y, Budget(epsilon, price))
         plan = model.plan(task)
         assert isinstance(plan, StagedForest)
         assert plan.choice is not None
         assert plan.event == model.event_
-        assert (delta(plan.event, 60.0) if price else pure_epsilon(plan.event) - 60.0) <= max(price, 1e-9)
+        assert (delta(plan.event, epsilon) if price else pure_epsilon(plan.event) - epsilon) <= max(price, 1e-9)
         assert Repeated(plan.choice.event, 9) in plan.event.events  # type: ignore[attr-defined]
         assert model.score(X, y) > 0.85
+    few = RandomForestClassifier(**FIELDS, expected_size=2000, delta=0.0, epsilon=60.0)
+    random = few.plan(few._task(X, y, Budget(60.0, 0.0)))
+    assert isinstance(random, StagedForest)
+    assert random.choice is None
 
 
 def test_a_single_tree_of_labels_is_not_certain() -> None:

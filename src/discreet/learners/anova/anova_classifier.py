@@ -14,7 +14,15 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.anova.anova_fit import AnovaFit, ResidualPull, SizeEstimate, TargetCounts, TargetStart, joined
+from discreet.learners.anova.anova_fit import (
+    AnovaFit,
+    ResidualPull,
+    SizeEstimate,
+    TargetCounts,
+    TargetStart,
+    class_pull,
+    joined,
+)
 from discreet.learners.anova.anova_model import AnovaModel
 from discreet.learners.anova.constant_search import ConstantSearch, CountSearch
 from discreet.learners.linear.class_weights import WeightedClasses
@@ -107,23 +115,11 @@ class AnovaClassifier(ClassifierMixin, AnovaModel):
 
     def first_pull(self, task: Task, begun: TargetStart) -> ResidualPull:
         """Residuals are shrunk to the length that all would have if classes were alike."""
-        return self._pulled(task, begun, 0.0)
+        return class_pull(begun, 0.0)
 
     def pull(self, fit: AnovaFit, sizes: Spread | None) -> ResidualPull:
         """To the same length in all rounds."""
-        return self._pulled(fit.task, fit.begun, fit.posterior.variance / fit.begun.count)
-
-    def _pulled(self, task: Task, begun: TargetStart, variance: float) -> ResidualPull:
-        """How residuals pull where scores have this variance.
-
-        The mean second derivative falls as scores vary more: that of a logistic function of a normal variable, by
-        MacKay 1992.
-        """
-        basis = contrasts(task.classes)
-        shares, outputs = softmax(basis.T @ np.array(begun.center)), len(basis)
-        flatter = math.sqrt(1 + math.pi * variance / outputs / 4)
-        bend = float(1 - np.square(shares).sum()) / outputs / flatter
-        return ResidualPull(begun.size, bend, bend, begun.size)
+        return class_pull(fit.begun, fit.posterior.variance / fit.begun.count)
 
     def constant_sums(self, task: Task) -> BoundedSum:
         """The number of records of each class."""

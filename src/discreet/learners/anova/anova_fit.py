@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
@@ -19,6 +21,7 @@ from discreet.questions.columns.column_trees import ColumnTrees
 from discreet.questions.gradients.anova_features import Bases
 from discreet.questions.gradients.anova_gradients import anova_gradients_of, anova_residuals_of
 from discreet.questions.gradients.anova_scores import STEEPEST, Loss
+from discreet.questions.gradients.gradients import contrasts
 from discreet.questions.question import BoundedSum
 from discreet.releases.spread import Spread, spread
 from discreet.trust.permit import Permit
@@ -123,6 +126,19 @@ class ResidualPull:
     bend: float
     square: float
     size: float
+
+
+def class_pull(begun: TargetStart, variance: float) -> ResidualPull:
+    """How residuals of classes pull, at the length that they are shrunk to, where scores have this variance.
+
+    The mean second derivative falls as scores vary more: that of a logistic function of a normal variable, by MacKay
+    1992.
+    """
+    basis = contrasts(len(begun.center) + 1)
+    shares, outputs = softmax(basis.T @ np.array(begun.center)), len(basis)
+    flatter = math.sqrt(1 + math.pi * variance / outputs / 4)
+    bend = float(1 - np.square(shares).sum()) / outputs / flatter
+    return ResidualPull(begun.size, bend, bend, begun.size)
 
 
 @unheld("one call")

@@ -43,6 +43,7 @@ FEWEST = 160.0  # records in units of the noise on the mean of all trees, below 
 MOST_CANDIDATES = 2**14
 # From made-up data: `forests` in benchmarks/tuning_trees.py.
 ENOUGH = 1e5  # records times epsilon, over the reach of the neighbors, from which on each split is chosen
+PURELY_ENOUGH = 1e6  # the same where no delta is paid, and choices are dearer: `pure_forests` there
 GROWN, SPLITS, HELD = 48, 4, 4.0  # trees then, random splits that each is chosen from, and records in a leaf
 
 
@@ -150,7 +151,8 @@ class RandomForestClassifier(RandomTrees):
 
     def _grown(self, task: Task, n: int) -> StagedForest | None:
         """Trees whose splits are chosen, where records times epsilon are many enough, and whose leaves hold some."""
-        if not task.data.curated or n * task.budget.epsilon < ENOUGH * task.data.neighbors.reach:
+        enough = ENOUGH if task.budget.delta > 0 else PURELY_ENOUGH
+        if not task.data.curated or n * task.budget.epsilon < enough * task.data.neighbors.reach:
             return None
         trees = GROWN if self.n_estimators is None else int(self.n_estimators)
         room = int(math.log2(max(MOST / 4 / trees / task.classes, 2)))

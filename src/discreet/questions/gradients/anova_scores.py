@@ -81,7 +81,7 @@ class AnovaScores:
         self._between = [_between(own, features) for own in parts[-1]]
         if loss == "logistic":
             self._level = self._level + np.array(center)
-            self._residuals = _marked(outputs + 1)
+            self._residuals = class_residuals(outputs + 1)
         else:
             self._residuals = number_residuals(loss, center[0], unit, quantile)
 
@@ -114,7 +114,7 @@ def _between(coefficients: Array, features: AnovaFeatures) -> Array:
     return found.reshape(count * k, count * k)
 
 
-def _marked(classes: int) -> Residuals:
+def class_residuals(classes: int) -> Residuals:
     """The mark of the class less its probability, in contrasts of the classes."""
     basis, whole = contrasts(classes), 1 / RESIDUALS.step
 
