@@ -40,7 +40,7 @@ MUTANTS = [
         ("for corner in (corners.lower, corners.upper):", "for corner in (corners.lower,):"),
         ("in ((low, high), (high, low)):", "in ((low, high),):"),
         ("int(self.upper) - int(self.lower) >= VALUES", "True"),
-        ("np.arange(self.lower + 1, self.upper", "np.arange(self.lower + 2, self.upper"),
+        ("np.arange(int(self.lower) + 1,", "np.arange(int(self.lower) + 2,"),
         ("if neighbors is Neighbors.ADD_REMOVE else corners.lower", "if True else corners.lower"),
     ),
     *of(
