@@ -59,7 +59,7 @@ MUTANTS = [
         "microdata/synthetic/likely_counts",
         ("log_ndtr(at) - log_ndtr(1 / spread)", "log_ndtr(at)"),
         ("np.square(rates) / 2", "0.0"),
-        ("means * np.exp(filled - likelihoods)", "means"),
+        (" * np.exp(filled - likelihoods), likelihoods", ", likelihoods"),
         ("np.where(at < -FAR, 1 / np.maximum(-at, 1.0), means)", "means"),
         ("np.maximum(expected, LEAST * stddev)", "expected"),
     ),

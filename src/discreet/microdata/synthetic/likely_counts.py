@@ -11,10 +11,11 @@ from discreet.core.grid import Array
 
 SPREADS = (0.1, 0.2, 0.4, 0.8)  # of counts that are normal around what is expected, as a part of it
 FILLED = (1.0, 0.4, 0.15)  # shares of cells that have records: as many as an exponential law says, else none
+OTHERS = [math.log1p(-share) if share < 1 else -math.inf for share in FILLED]  # the logarithms of what is left
 LEAST = 1e-3  # of the noise's deviation: no less is expected of any count
 FAR = 30.0  # deviations below zero, from where a tail is exponential
 LOG_ROOT = 0.5 * math.log(2 * math.pi)
-_Found = tuple[Array, Array]  # the mean of each count, and the logarithm of how likely the noisy one is
+_Found = tuple[Array, Array]  # by each law: the mean of each count, and the logarithm of how likely the noisy one is
 
 
 def likely_counts(counts: Array, expected: Array, stddev: float) -> Array:
@@ -41,15 +42,16 @@ def likely_counts(counts: Array, expected: Array, stddev: float) -> Array:
     (array([102.,  98., 101.,  99.]), array([389.,   1.,   0.,   1.]))
     """
     prior = np.maximum(expected, LEAST * stddev)
-    laws = [_around(counts, prior, stddev, spread) for spread in SPREADS]
-    laws += [_filled(counts, prior, stddev, share) for share in FILLED]
-    likelihoods = np.array([likelihood.sum() for _, likelihood in laws])
+    both = _around(counts, prior, stddev), _filled(counts, prior, stddev)
+    means, likelihoods = (np.concatenate(own) for own in zip(*both, strict=True))
+    likelihoods = likelihoods.reshape(len(means), -1).sum(axis=1)
     weights = np.exp(likelihoods - likelihoods.max())
-    return np.asarray(np.tensordot(weights / weights.sum(), np.array([means for means, _ in laws]), 1))
+    return np.asarray(np.tensordot(weights / weights.sum(), means, 1))
 
 
-def _around(counts: Array, prior: Array, stddev: float, spread: float) -> _Found:
-    """Where counts are normal around what is expected, cut off at zero."""
+def _around(counts: Array, prior: Array, stddev: float) -> _Found:
+    """Where counts are normal around what is expected, cut off at zero: one law after another."""
+    spread = np.reshape(SPREADS, (-1, *[1] * counts.ndim))
     own, noise = np.square(spread * prior), stddev**2
     deviations = np.sqrt(own / (own + noise)) * stddev
     middles = (prior * noise + counts * own) / (own + noise)
@@ -58,17 +60,14 @@ def _around(counts: Array, prior: Array, stddev: float, spread: float) -> _Found
     return _cut_off(at, deviations), likelihoods + log_ndtr(at) - log_ndtr(1 / spread)
 
 
-def _filled(counts: Array, prior: Array, stddev: float, share: float) -> _Found:
-    """Where a share of the cells have records, by an exponential law, and the others none."""
+def _filled(counts: Array, prior: Array, stddev: float) -> _Found:
+    """Where a share of the cells have records, by an exponential law, and the others none: for each share."""
+    share, others = (np.reshape(own, (-1, *[1] * counts.ndim)) for own in (FILLED, OTHERS))
     rates = share * stddev / prior
     noisy = counts / stddev
-    filled = np.log(rates / stddev) + np.square(rates) / 2 - rates * noisy + log_ndtr(noisy - rates)
-    means = _cut_off(noisy - rates, stddev)
-    if share == 1:
-        return means, filled
-    filled, empty = math.log(share) + filled, math.log1p(-share) - np.square(noisy) / 2 - math.log(stddev) - LOG_ROOT
-    likelihoods = np.logaddexp(filled, empty)
-    return means * np.exp(filled - likelihoods), likelihoods
+    filled = np.log(share * rates / stddev) + np.square(rates) / 2 - rates * noisy + log_ndtr(noisy - rates)
+    likelihoods = np.logaddexp(filled, others - np.square(noisy) / 2 - math.log(stddev) - LOG_ROOT)
+    return _cut_off(noisy - rates, stddev) * np.exp(filled - likelihoods), likelihoods
 
 
 def _cut_off(at: Array, deviations: Array | float) -> Array:
