@@ -66,6 +66,9 @@ kind show that the attacks work. {held} of {all} private rows are within what is
 together ({level:.0f} %) taken into account. Epsilon is for all numbers of a release together; delta is {delta:g} or
 nothing.
 
+Regressors learn labels as numbers, and are asked how far they are from one to the other; mixtures, centers and
+isolation forests learn records without labels.
+
 Made by `make attack-table`; noise is fresh each time.
 
 """
