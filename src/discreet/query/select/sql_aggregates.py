@@ -56,7 +56,7 @@ class SqlAggregates:
         elif kind_of(node) in OF_A_POPULATION:
             options["population"] = True
         if not 0 <= options.get("q", 0.5) <= 1:
-            self.sql.refused(node, f"its level is {options['q']:g}", "Give one from 0 to 1.")
+            self.sql.refused(node, f"its level is {options['q']!r}", "Give one from 0 to 1.")
         if self.rows.is_unit(of) and of.name.lower() not in map(str.lower, self.rows.names):
             remedy = f"Write count(DISTINCT {of.name}), or ask for other columns."
             self.sql.refused(node, f"{of.name} tells whose row it is, and is no column to ask about", remedy)
