@@ -67,10 +67,8 @@ def log_ratios(margins: Array, inside: Sides, near: NearRecords, temperature: fl
     roles = _roles(inside)
     alone = [_Comparison.of(bent[own], bent[others], inside[others]) for own, others in roles]
     *played, target = _with_local([*alone, _Comparison.of(bent[-1], bent[:-1], inside)], near, temperature)
-    laws, found = (
-        _Laws.of(played, [inside[own] for own, _ in roles], _knots(target.levels)),
-        np.full(bent.shape[1], np.nan),
-    )
+    laws = _Laws.of(played, [inside[own] for own, _ in roles], _knots(target.levels))
+    found = np.full(bent.shape[1], np.nan)
     if laws is None:
         return found, []
     found[target.known] = laws.log_ratio(target, target.known, laws.own_way(target, played))

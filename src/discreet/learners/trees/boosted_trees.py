@@ -53,8 +53,7 @@ class BoostedTrees(PrivateEstimator):
     max_depth : int, optional
         Public. How deep they are, 4 where not given: what depends on k features at once takes a depth of k or more.
     max_iter : int, optional
-        Public. The number of rounds; where not given, 10, 20 from epsilon 10 on, and 3 where no
-        delta is paid.
+        Public. The number of rounds; where not given, 10, 20 from epsilon 10 on, and 3 where no delta is paid.
     random_state : int, RandomState instance or None
         Public. Seeds the trees; never the noise.
 
@@ -210,11 +209,9 @@ class BoostedTrees(PrivateEstimator):
 
     def _shape(self) -> tuple[int, int]:
         """How many trees, and how deep."""
-        trees = TREES if self.delta > 0 else PURE_TREES
-        return (
-            trees if self.n_estimators is None else self.n_estimators,
-            DEPTH if self.max_depth is None else self.max_depth,
-        )
+        trees, depth = self.n_estimators, self.max_depth
+        usual = TREES if self.delta > 0 else PURE_TREES
+        return usual if trees is None else trees, DEPTH if depth is None else depth
 
     def _rounds(self) -> int:
         if self.max_iter is not None:

@@ -90,10 +90,8 @@ class BoostedTreesRegressor(RegressorMixin, BoostedTrees):
 
     def start(self, task: Task, counts: Array, stddev: float, count: float) -> TargetStart:
         """At the median of the target, in units of how wide it is there."""
-        trees, number = (
-            ColumnTrees.of(task.schema, (str(task.target),), self._norm),
-            task.schema.number(str(task.target)),
-        )
+        number = task.schema.number(str(task.target))
+        trees = ColumnTrees.of(task.schema, (str(task.target),), self._norm)
         noise = stddev * math.sqrt(trees.tree.variance(np.ones(LEAVES)))
         known = TargetDistribution.of(trees.counts(counts)[0], noise, number.lower, number.upper)
         return TargetStart((known.quantile(0.5),), known.spread(0.5), count, PRIOR, FAR)
